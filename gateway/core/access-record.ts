@@ -1,0 +1,31 @@
+// What is known of a request when it has ended: the matter of one line of the access log.
+import type { Outcome } from './failure.ts';
+
+/** One try at one endpoint. */
+export interface AttemptRecord {
+  readonly endpoint: string;
+  readonly outcome: Outcome;
+  readonly ms: number;
+}
+
+export interface AccessRecord {
+  readonly requestId: string;
+  readonly client: string;
+  readonly method: string;
+  readonly host: string;
+  /** Without the query. */
+  readonly path: string;
+  /** 0 when the client left before there was an answer. */
+  readonly status: number;
+  /** Bytes of content sent to the client. */
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly route: string | null;
+  readonly service: string | null;
+  readonly attempts: readonly AttemptRecord[];
+  /** `<reason>; source=<source>` for a degraded answer. */
+  readonly degraded: string | null;
+  /** The situation for which Weir answered itself, or what broke the exchange off. */
+  readonly error: string | null;
+  readonly userAgent: string | null;
+}

@@ -1,0 +1,68 @@
+// The answers that Weir makes itself: for each situation its status and its RFC 9209 error type (SPEC section 3).
+import type { AttemptFailure } from './failure.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly title: string;
+  /** A sentence for the client; tells nothing about the inside of the network. */
+  readonly detail: string;
+  /** The error type of the Proxy-Status field; null where RFC 9209 has none for it. */
+  readonly proxyStatus: string | null;
+  /** Seconds for the Retry-After field. */
+  readonly retryAfterSeconds?: number;
+}
+
+const badGateway = (proxyStatus: string, detail: string): ErrorAnswer => ({
+  status: 502,
+  title: 'Bad Gateway',
+  detail,
+  proxyStatus,
+});
+
+const gatewayTimeout = (proxyStatus: string, detail: string): ErrorAnswer => ({
+  status: 504,
+  title: 'Gateway Timeout',
+  detail,
+  proxyStatus,
+});
+
+const refused = (status: number, title: string, detail: string): ErrorAnswer => ({
+  status,
+  title,
+  detail,
+  proxyStatus: 'http_request_error',
+});
+
+/** Every answer of Weir's own, by situation. */
+export const ERROR_ANSWERS = {
+  no_route: {
+    status: 404,
+    title: 'Not Found',
+    detail: 'No route matches this request.',
+    proxyStatus: 'destination_not_found',
+  },
+  empty_pool: {
+    status: 503,
+    title: 'Service Unavailable',
+    detail: 'The service has no instance that can answer.',
+    proxyStatus: 'destination_unavailable',
+    retryAfterSeconds: 5,
+  },
+  connection_refused: badGateway('connection_refused', 'The service refused the connection.'),
+  destination_ip_unroutable: badGateway('destination_ip_unroutable', 'The service is out of reach.'),
+  dns_error: badGateway('dns_error', 'The name of the service does not resolve.'),
+  connection_terminated: badGateway('connection_terminated', 'The service closed the connection without an answer.'),
+  http_protocol_error: badGateway('http_protocol_error', 'The service sent an invalid response.'),
+  connection_timeout: gatewayTimeout('connection_timeout', 'The service did not accept the connection in time.'),
+  http_response_timeout: gatewayTimeout('http_response_timeout', 'The service did not answer in time.'),
+  bad_request: refused(400, 'Bad Request', 'The request is malformed.'),
+  rewrite_mismatch: refused(400, 'Bad Request', 'The path does not start with the prefix that this route removes.'),
+  method_not_allowed: refused(405, 'Method Not Allowed', 'This method is not available here.'),
+  request_timeout: refused(408, 'Request Timeout', 'The request did not arrive in time.'),
+  content_too_large: refused(413, 'Content Too Large', 'The content is larger than this route accepts.'),
+  uri_too_long: refused(414, 'URI Too Long', 'The request line is longer than this gateway accepts.'),
+  fields_too_large: refused(431, 'Request Header Fields Too Large', 'The header is larger than this gateway accepts.'),
+  not_implemented: refused(501, 'Not Implemented', 'The transfer coding is not supported.'),
+} as const satisfies Readonly<Record<AttemptFailure | string, ErrorAnswer>>;
+
+export type ErrorSituation = keyof typeof ERROR_ANSWERS;
