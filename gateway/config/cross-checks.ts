@@ -1,0 +1,56 @@
+// What only shows when all route files are looked at together.
+import type { ConfigDocument } from './document.ts';
+import type { Problem } from './problem.ts';
+import type { RouteConfig } from './route-schema.ts';
+import type { Validated } from './validate.ts';
+
+/** Checks valid routes against one another; `rule` is an index into the `match` of the route of that name. */
+export type CheckRoutes = (routes: RouteConfig[]) => { route: string; rule: number; message: string }[];
+
+/** A route file, read and checked. */
+export interface LoadedRoute {
+  /** The file's name without folder and extension. */
+  readonly name: string;
+  readonly document: ConfigDocument;
+  readonly result: Validated<RouteConfig>;
+}
+
+interface ValidRoute {
+  readonly document: ConfigDocument;
+  readonly config: RouteConfig;
+}
+
+/** Routes of one name, services with several sources, and what `checkRoutes` finds. */
+export function crossProblems(routes: readonly LoadedRoute[], checkRoutes: CheckRoutes): Problem[] {
+  const valid = routes.flatMap(({ document, result }) => (result.ok ? [{ document, config: result.value }] : []));
+  return [...nameProblems(routes), ...sourceProblems(valid), ...ruleProblems(valid, checkRoutes)];
+}
+
+function nameProblems(routes: readonly LoadedRoute[]): Problem[] {
+  return routes.flatMap(({ name, document }) => {
+    const twin = routes.find((other) => other.name === name && other.document !== document);
+    if (twin === undefined) return [];
+    return [document.problemAt([], 'value', { message: `the same route name as ${twin.document.file}` })];
+  });
+}
+
+function sourceProblems(routes: readonly ValidRoute[]): Problem[] {
+  return routes.flatMap(({ document, config }) => {
+    const other = routes.find((each) => each.config.service === config.service && origin(each) !== origin({ config }));
+    if (other === undefined) return [];
+    const message = `the same service has another source or other endpoints in ${other.document.file}`;
+    return [document.problemAt(['service'], 'value', { message })];
+  });
+}
+
+function origin({ config }: Pick<ValidRoute, 'config'>): string {
+  return JSON.stringify([config.source, config.endpoints]);
+}
+
+function ruleProblems(routes: readonly ValidRoute[], checkRoutes: CheckRoutes): Problem[] {
+  return checkRoutes(routes.map(({ config }) => config)).map(({ route, rule, message }) => {
+    const document = routes.find(({ config }) => config.name === route)?.document;
+    if (document === undefined) throw new Error(`a problem of an unknown route: ${route}`);
+    return document.problemAt(['match', rule], 'value', { message });
+  });
+}

@@ -1,0 +1,123 @@
+// The schema of a route file: every key with its type, default, check and documentation.
+import { z } from 'zod';
+import { ejection, retry, timeout } from './attempt-schema.ts';
+import { sourceName } from './discovery-schema.ts';
+import { fallback } from './fallback-schema.ts';
+import {
+  type Checking,
+  choice,
+  flag,
+  list,
+  notYet,
+  offOnly,
+  pattern,
+  refuse,
+  section,
+  size,
+  text,
+  whole,
+} from './fields.ts';
+import { matchRule } from './match-schema.ts';
+import { endpointAddress } from './net-fields.ts';
+import { rewrite } from './rewrite-schema.ts';
+
+const word = text('text', (written) => written);
+
+const endpointSection = section({
+  address: endpointAddress.describe('Like 10.0.0.5:8080.'),
+  weight: whole({ min: 0, max: 65_535 }).default(1).describe('Share of the traffic; 0 takes none.'),
+  tags: list(word, { of: 'tags' }).prefault([]).describe('Tags of the endpoint.'),
+  meta: z
+    .record(z.string(), word, { error: 'a mapping of names to text' })
+    .prefault({})
+    .describe('Metadata of the endpoint.'),
+}).transform(({ address, ...rest }) => ({ ...address, ...rest }));
+
+const endpoint = z.union(
+  [endpointAddress.transform(({ host, port }) => ({ host, port, weight: 1, tags: [], meta: {} })), endpointSection],
+  { error: 'an address like 10.0.0.5:8080, or a mapping with address, weight, tags, meta' },
+);
+
+const routeKeys = section({
+  service: pattern(
+    'a name of letters, digits, ".", "_" and "-", at most 128',
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+  ).describe('Name of the service in discovery.'),
+  source: sourceName.exactOptional().describe('Where its endpoints come from, if not from the default source.'),
+  endpoints: list(endpoint, { of: 'endpoints', min: 1 })
+    .exactOptional()
+    .describe('Fixed endpoints instead of a source, each as address or as mapping.'),
+  match: list(matchRule, { of: 'rules' })
+    .prefault([])
+    .describe('The requests of this route: those that any of these rules describes; without rules none.'),
+  rewrite: rewrite.prefault({}).describe('What is changed on the way to the service and back.'),
+  balance: section({
+    policy: choice(['weighted_round_robin'], ['random', 'least_request', 'peak_ewma', 'consistent_hash'])
+      .default('weighted_round_robin')
+      .describe('How an endpoint is chosen.'),
+    hash: notYet,
+  })
+    .prefault({})
+    .describe('How an endpoint is chosen.'),
+  timeout: timeout.prefault({}).describe('How long the service may take.'),
+  retry: retry.prefault({}).describe('When a request is tried again.'),
+  ejection: ejection.prefault({}).describe('When an endpoint is set aside for its failures.'),
+  body: size({ off: true })
+    .exactOptional()
+    .describe('Largest request body, or "off"; absent: limits.body of the gateway.'),
+  websocket: flag.default(true).describe('Whether WebSocket upgrades are tunnelled.'),
+  fallback: fallback.exactOptional().describe('Who answers when the service cannot; absent: nobody.'),
+  protocol: choice(['http'], ['https', 'h2', 'h2c']).default('http').describe('What the endpoints speak.'),
+  breaker: offOnly.default('off').describe('Circuit breaker; only "off" works in this version.'),
+  compress: offOnly.default('off').describe('Compression of responses; only "off" works in this version.'),
+  securityHeaders: offOnly.default('off').describe('Security headers; only "off" works in this version.'),
+  subset: notYet,
+  split: notYet,
+  slowStart: notYet,
+  rateLimit: notYet,
+  concurrency: notYet,
+  allow: notYet,
+  deny: notYet,
+  auth: notYet,
+  cors: notYet,
+});
+
+/** The schema of a route file; `source` comes out undefined where the gateway's default applies. */
+export const routeSchema = routeKeys.transform((keys, checking) => {
+  const { service, match, rewrite, timeout, retry, ejection, websocket } = keys;
+  return {
+    service,
+    source: sourceOf(keys, checking),
+    endpoints: keys.endpoints ?? [],
+    match,
+    rewrite,
+    policy: keys.balance.policy,
+    timeout,
+    retry,
+    ejection,
+    bodyBytes: keys.body ?? null,
+    websocket,
+    fallback: keys.fallback ?? null,
+  };
+});
+
+/** Where the endpoints of a route come from. */
+export type RouteSource = 'consul' | 'registry' | 'static';
+
+type RouteKeys = z.output<typeof routeSchema>;
+
+/** One route in force: all defaults filled in, units in the names. */
+export interface RouteConfig extends Omit<RouteKeys, 'source'> {
+  /** The file's name without folder and `.yaml`: the `route` label of metrics. */
+  name: string;
+  /** The file's path as it was given, for messages. */
+  file: string;
+  /** `static` when the file lists its endpoints. */
+  source: RouteSource;
+}
+
+function sourceOf(keys: z.output<typeof routeKeys>, checking: Checking): RouteSource | undefined {
+  if (keys.endpoints === undefined) return keys.source;
+  if (keys.source === undefined) return 'static';
+  return refuse(checking, { wrong: 'both source and endpoints', expected: 'one of them', path: ['source'] });
+}

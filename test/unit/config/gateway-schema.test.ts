@@ -1,0 +1,222 @@
+// gateway.yaml: its defaults, what each key accepts, and what it refuses.
+import { describe, expect, it } from 'vitest';
+import { checkGateway, problemLines, valid } from './checking.ts';
+
+const MINUTE = 60_000;
+const KIB = 1024;
+
+describe('an empty gateway.yaml', () => {
+  it('has every default of the contract (SPEC 2.1)', () => {
+    expect(valid(checkGateway(''))).toEqual({
+      listen: [{ host: '0.0.0.0', port: 8080 }],
+      admin: { host: '127.0.0.1', port: 9901, token: '' },
+      workers: 'auto',
+      routes: '../routes',
+      trustedProxies: [],
+      discovery: {
+        source: 'consul',
+        consul: {
+          agents: ['http://127.0.0.1:8500'],
+          token: '',
+          datacenter: '',
+          waitMs: MINUTE,
+          consistency: 'default',
+          accept: ['passing'],
+        },
+        registry: { url: 'http://127.0.0.1:8510', intervalMs: 5000 },
+        snapshot: { path: 'data/snapshot.json', maxAgeMs: 24 * 60 * MINUTE },
+        confirmEmptyMs: 2000,
+        holdLastGoodMs: 10 * MINUTE,
+      },
+      limits: {
+        requestLineBytes: 8 * KIB,
+        headersBytes: 32 * KIB,
+        headerCount: 100,
+        bodyBytes: 10 * KIB * KIB,
+        connections: 20_000,
+      },
+      timeouts: { requestHeadMs: 10_000, requestBodyMs: 30_000, keepAliveMs: 75_000, writeMs: MINUTE },
+      shutdown: { drainMs: 30_000 },
+      log: { level: 'info', access: true },
+    });
+  });
+
+  it('is plain data that can be sent to a worker', () => {
+    const gateway = valid(checkGateway('limits: { body: off }'));
+    expect(structuredClone(gateway)).toEqual(gateway);
+    expect(gateway.limits.bodyBytes).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('the embedded registry', () => {
+  it('is not started unless it is there, and then has its defaults', () => {
+    expect(valid(checkGateway('')).discovery).not.toHaveProperty('embeddedRegistry');
+    expect(valid(checkGateway('discovery: { embeddedRegistry: {} }')).discovery.embeddedRegistry).toEqual({
+      host: '127.0.0.1',
+      port: 8510,
+      store: { kind: 'sqlite', path: 'data/registry.db' },
+    });
+  });
+
+  it('may live in memory', () => {
+    const text = 'discovery: { embeddedRegistry: { store: "sqlite::memory:" } }';
+    expect(valid(checkGateway(text)).discovery.embeddedRegistry?.store.path).toBe(':memory:');
+  });
+});
+
+describe('accepted values', () => {
+  it.each([
+    [
+      'listen: [{ address: "[::]:80" }, { address: a.example:81 }]',
+      ['listen'],
+      [
+        { host: '::', port: 80 },
+        { host: 'a.example', port: 81 },
+      ],
+    ],
+    ['admin: { address: 0.0.0.0:9901, token: x }', ['admin'], { host: '0.0.0.0', port: 9901, token: 'x' }],
+    ['admin: { address: "[::1]:9901" }', ['admin', 'host'], '::1'],
+    ['workers: 3', ['workers'], 3],
+    [
+      'trustedProxies: [10.0.0.0/8, fd00::/8, 192.0.2.7, "::1", 0.0.0.0/0]',
+      ['trustedProxies'],
+      ['10.0.0.0/8', 'fd00::/8', '192.0.2.7/32', '::1/128', '0.0.0.0/0'],
+    ],
+    ['discovery: { source: registry }', ['discovery', 'source'], 'registry'],
+    [
+      'discovery: { consul: { agents: ["http://a:8500/", "HTTP://[::1]:8500", http://b] } }',
+      ['discovery', 'consul', 'agents'],
+      ['http://a:8500', 'http://[::1]:8500', 'http://b'],
+    ],
+    [
+      'discovery: { consul: { wait: 10m, consistency: stale, accept: [passing, warning] } }',
+      ['discovery', 'consul', 'waitMs'],
+      600_000,
+    ],
+    ['discovery: { confirmEmpty: 0s, holdLastGood: 1.5h }', ['discovery', 'holdLastGoodMs'], 90 * MINUTE],
+    ['limits: { body: 2GiB, headers: 64KiB }', ['limits', 'bodyBytes'], 2 * KIB ** 3],
+    ['log: { level: silent, access: false }', ['log'], { level: 'silent', access: false }],
+    ['tracing: off', ['workers'], 'auto'],
+  ])('%s', (text, path, value) => {
+    expect(valid(checkGateway(text))).toHaveProperty(path, value);
+  });
+});
+
+describe('refused values, each with its place and what was expected', () => {
+  it.each([
+    [
+      '[]',
+      '1:1: wrong type (a list), expected a mapping with listen, admin, workers, routes, trustedProxies, discovery, limits, timeouts, shutdown, log, tracing',
+    ],
+    ['listen: []', '1:9 listen: empty, expected a list of listeners, each with an address, not empty'],
+    ['listen: [{}]', '1:10 listen[0].address: missing, expected an address like 127.0.0.1:8080 or "[::1]:8080"'],
+    [
+      'listen: [{ address: 8080 }]',
+      '1:21 listen[0].address: wrong type (a number), expected an address like 127.0.0.1:8080 or "[::1]:8080"',
+    ],
+    [
+      'listen: [{ address: "::1:80" }]',
+      '1:21 listen[0].address: not valid, expected an address like 127.0.0.1:8080 or "[::1]:8080"',
+    ],
+    [
+      'listen: [{ address: "a:0" }]',
+      '1:21 listen[0].address: not valid, expected an address like 127.0.0.1:8080 or "[::1]:8080"',
+    ],
+    [
+      'admin: { address: 0.0.0.0:1 }',
+      '1:19 admin.address: not a loopback address, expected admin.token to be set as well',
+    ],
+    ['admin: { token: "a b" }', '1:17 admin.token: not valid, expected visible ASCII characters without spaces'],
+    ['workers: 0', '1:10 workers: out of range, expected a whole number from 1 to 1024'],
+    ['workers: 1.5', '1:10 workers: not valid, expected auto or a whole number from 1 to 1024'],
+    ['workers: atuo', '1:10 workers: not valid, expected auto or a whole number from 1 to 1024, did you mean "auto"?'],
+    ['routes: ""', '1:9 routes: not valid, expected a folder, relative to this file'],
+    [
+      'trustedProxies: [10.0.0.0/33]',
+      '1:18 trustedProxies[0]: not valid, expected a network like 10.0.0.0/8 or fd00::/8',
+    ],
+    [
+      'trustedProxies: [example.com]',
+      '1:18 trustedProxies[0]: not valid, expected a network like 10.0.0.0/8 or fd00::/8',
+    ],
+    [
+      'discovery: { source: consol }',
+      '1:22 discovery.source: unknown value, expected consul or registry, did you mean "consul"?',
+    ],
+    [
+      'discovery: { consul: { agents: http://a:1 } }',
+      '1:32 discovery.consul.agents: wrong type (text), expected a list of URLs like http://127.0.0.1:8500, not empty',
+    ],
+    [
+      'discovery: { consul: { agents: ["http://u:p@a:1"] } }',
+      '1:33 discovery.consul.agents[0]: not valid, expected a URL like http://127.0.0.1:8500, without path',
+    ],
+    [
+      'discovery: { consul: { agents: ["http://a:1/v1"] } }',
+      '1:33 discovery.consul.agents[0]: not valid, expected a URL like http://127.0.0.1:8500, without path',
+    ],
+    [
+      'discovery: { consul: { agents: ["a:1"] } }',
+      '1:33 discovery.consul.agents[0]: not valid, expected a URL like http://127.0.0.1:8500, without path',
+    ],
+    [
+      'discovery: { consul: { datacenter: "a b" } }',
+      '1:36 discovery.consul.datacenter: not valid, expected a datacenter name, or "" for that of the agent',
+    ],
+    [
+      'discovery: { consul: { accept: [critical] } }',
+      '1:33 discovery.consul.accept[0]: unknown value, expected passing or warning',
+    ],
+    [
+      'discovery: { embeddedRegistry: { store: data.db } }',
+      '1:41 discovery.embeddedRegistry.store: not valid, expected a store like sqlite:data/registry.db',
+    ],
+    [
+      'discovery:\n  embeddedRegistry:',
+      '2:20 discovery.embeddedRegistry: no value, expected a mapping with address, store',
+    ],
+    ['limits: { body: 10MB }', '1:17 limits.body: not valid, expected a size like 64KiB or 10MiB, or off'],
+    [
+      'limits: { requestLine: 5constructor }',
+      '1:24 limits.requestLine: not valid, expected a size like 64KiB or 10MiB',
+    ],
+    ['limits: { requestLine: 2MiB }', '1:24 limits.requestLine: out of range, expected 64B to 1MiB'],
+    ['limits: { headerCount: .nan }', '1:24 limits.headerCount: not valid, expected a whole number from 1 to 10000'],
+    ['timeouts: { write: 577h }', '1:20 timeouts.write: out of range, expected 1ms to 576h'],
+    ['timeouts: { keepAlive: off }', '1:24 timeouts.keepAlive: not valid, expected a duration like 5s or 250ms'],
+    ['log: { access: yes }', '1:16 log.access: wrong type (text), expected true or false'],
+    [
+      'log: { level: Info }',
+      '1:15 log.level: unknown value, expected trace, debug, info, warn, error, fatal or silent, did you mean "info"?',
+    ],
+    ['limits:\n  bdy: 1MiB', '2:3 limits.bdy: unknown key, did you mean "body"?'],
+    ['agents: []', '1:1 agents: unknown key, did you mean "discovery.consul.agents"?'],
+  ])('%s', (text, problem) => {
+    expect(problemLines(checkGateway(text))).toEqual([`g.yaml:${problem}`]);
+  });
+
+  // Case 87: a wait without a unit was sent to Consul as it was.
+  it.each([
+    ['60', 'wrong type (a number), expected a duration like 5s or 250ms'],
+    ['"60"', 'not valid, expected a duration like 5s or 250ms'],
+    ['0s', 'out of range, expected 1s to 10m'],
+    ['601s', 'out of range, expected 1s to 10m'],
+  ])('a Consul wait of %s (case 87)', (wait, wrong) => {
+    const text = `discovery: { consul: { wait: ${wait} } }`;
+    expect(problemLines(checkGateway(text))).toEqual([`g.yaml:1:30 discovery.consul.wait: ${wrong}`]);
+  });
+});
+
+describe('all problems of a file', () => {
+  it('are found at once', () => {
+    const text = 'workers: 0\nadmin: { token: 1, adress: x }\nlimits: { body: 1 }\ndiscovery: { consul: { wait: 1 } }';
+    const places = problemLines(checkGateway(text)).map((line) => line.split(': ')[0]);
+    expect(places.toSorted()).toEqual([
+      'g.yaml:1:10 workers',
+      'g.yaml:2:17 admin.token',
+      'g.yaml:2:20 admin.adress',
+      'g.yaml:3:17 limits.body',
+      'g.yaml:4:30 discovery.consul.wait',
+    ]);
+  });
+});
