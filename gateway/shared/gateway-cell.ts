@@ -1,0 +1,72 @@
+// What all workers share about the process: the leader lease, and how many connections each of them holds.
+import { allocateCell, Cell, type CellLayout } from './cell.ts';
+
+const DOWNSTREAM = 0;
+const UPSTREAM = 1;
+const LAG_MS = 2;
+const SNAPSHOT = 3;
+
+/** The first two words belong to the leader lease. */
+const LAYOUT: CellLayout = { headWords: 16, laneNumbers: 4 };
+const CONNECTIONS = 2;
+
+export function allocateGatewayCell(lanes: number): SharedArrayBuffer {
+  return allocateCell(LAYOUT, lanes);
+}
+
+/** One thread's view of the state of the process. */
+export class GatewayCell {
+  readonly #cell: Cell;
+  /** The shared words: the leader lease works on these. */
+  readonly words: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer, lane: number) {
+    this.#cell = new Cell(buffer, LAYOUT, lane);
+    this.words = this.#cell.words;
+  }
+
+  /** Takes a place for a client connection; false when the process holds `limit` already. */
+  openDownstream(limit: number): boolean {
+    if (Atomics.add(this.words, CONNECTIONS, 1) >= limit) {
+      Atomics.sub(this.words, CONNECTIONS, 1);
+      return false;
+    }
+    this.#cell.add(DOWNSTREAM, 1);
+    return true;
+  }
+
+  closeDownstream(): void {
+    Atomics.sub(this.words, CONNECTIONS, 1);
+    this.#cell.add(DOWNSTREAM, -1);
+  }
+
+  upstreamChanged(by: 1 | -1): void {
+    this.#cell.add(UPSTREAM, by);
+  }
+
+  /** How late the worker's event loop ran at its last heartbeat, in ms. */
+  reportLag(lagMs: number): void {
+    this.#cell.set(LAG_MS, lagMs);
+  }
+
+  /** The newest snapshot version that the worker has applied. */
+  reportSnapshot(version: number): void {
+    this.#cell.set(SNAPSHOT, version);
+  }
+
+  /** What the worker on `lane` said last. */
+  worker(lane: number): { downstream: number; upstream: number; lagMs: number; snapshot: number } {
+    return {
+      downstream: this.#cell.at(lane, DOWNSTREAM),
+      upstream: this.#cell.at(lane, UPSTREAM),
+      lagMs: this.#cell.at(lane, LAG_MS),
+      snapshot: this.#cell.at(lane, SNAPSHOT),
+    };
+  }
+
+  /** Gives back the places of a dead worker. */
+  abandonLane(lane: number): void {
+    Atomics.sub(this.words, CONNECTIONS, this.#cell.at(lane, DOWNSTREAM));
+    for (const field of [DOWNSTREAM, UPSTREAM, LAG_MS, SNAPSHOT]) this.#cell.clear(lane, field);
+  }
+}
