@@ -1,0 +1,132 @@
+// What to ask Consul next about one service, and what each answer means: the rules of blocking queries, without I/O.
+import type { Clock } from '../core/clock.ts';
+import { nextDelayMs } from './backoff.ts';
+import { type ConsulHead, contentDoubt, isBackwards, serverDoubt } from './consul-head.ts';
+import type { Consistency, ConsulQuestion } from './consul-question.ts';
+import type { DecodedRecords } from './record.ts';
+import type { SourceAnswer, SourceEvent } from './source.ts';
+
+/** The next thing to do: let `pauseMs` pass, then ask agent number `agent` (counted on without end). */
+export interface ConsulStep extends ConsulQuestion {
+  readonly pauseMs: number;
+  readonly agent: number;
+  /** `confirming`: an empty answer settles that there is none; `polling`: the service must not hold a connection. */
+  readonly mode: 'blocking' | 'polling' | 'confirming';
+}
+
+export interface ConsulReply extends DecodedRecords {
+  readonly head: ConsulHead;
+}
+
+export interface DialogueOptions {
+  readonly service: string;
+  readonly agentCount: number;
+  readonly resumeIndex: string | null;
+  readonly waitMs: number;
+  readonly consistency: Consistency;
+  readonly confirmEmptyMs: number;
+  readonly clock: Clock;
+}
+
+/** Milliseconds between the queries of a service that polls. */
+const POLL_INTERVAL_MS = 2000;
+
+/** Milliseconds until the next query where an answer had no index to block on. */
+const NO_INDEX_INTERVAL_MS = 1000;
+
+/** Leaderless answers in a row after which the pause before the next question no longer grows. */
+const MAX_LEADERLESS_STEPS = 3;
+
+/** The state of one watch. */
+export class ConsulDialogue {
+  readonly #options: DialogueOptions;
+  #agent = 0;
+  #pauseMs = 0;
+  #index: string | null;
+  /** The index of the last answer with instances: an empty answer below it comes from a lost or restored state. */
+  #filledIndex: string | null;
+  #failures = 0;
+  #leaderless = 0;
+  #isEmptyBelieved = false;
+  /** An empty answer held back, and when to confirm it. */
+  #unconfirmed: { readonly answer: SourceAnswer; readonly dueMs: number } | null = null;
+
+  constructor(options: DialogueOptions) {
+    this.#options = options;
+    this.#index = options.resumeIndex;
+    this.#filledIndex = options.resumeIndex;
+  }
+
+  /** The next step; `canBlock` is false while the service must not hold a connection. */
+  next(canBlock: boolean): ConsulStep {
+    const { service, waitMs, consistency, clock } = this.#options;
+    const index = canBlock ? this.#index : null;
+    const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs, consistency };
+    if (this.#unconfirmed === null) return { ...step, mode: canBlock ? 'blocking' : 'polling' };
+
+    const leftMs = Math.max(0, Math.ceil(this.#unconfirmed.dueMs - clock.nowMs()));
+    // To listen until the confirmation is due brings an instance that comes back without delay.
+    if (index !== null && leftMs > 0) return { ...step, waitMs: leftMs, mode: 'blocking' };
+    return { ...step, pauseMs: leftMs, index: null, consistency: 'consistent', mode: 'confirming' };
+  }
+
+  /** A query failed: the next goes to the next agent, after a pause, and anew (without index). */
+  onFailure(error: string): SourceEvent[] {
+    const { agentCount, clock } = this.#options;
+    const events: SourceEvent[] = [];
+    if (this.#unconfirmed !== null) {
+      events.push({ ...this.#unconfirmed.answer, doubt: `empty, but not confirmed: ${error}` });
+    }
+    this.#unconfirmed = null;
+    this.#index = null;
+    this.#agent += 1;
+    // The first round through all agents is quick; then each round waits longer.
+    this.#pauseMs = nextDelayMs(Math.floor(this.#failures / agentCount), clock.random);
+    this.#failures += 1;
+    return [...events, { kind: 'failure', error }];
+  }
+
+  /** The reply to a step; gives what is to be reported, which is nothing while an empty answer is unconfirmed. */
+  onReply(reply: ConsulReply, step: ConsulStep): SourceEvent[] {
+    const { head, instances, skipped, notes } = reply;
+    this.#failures = 0;
+    this.#index = isBackwards(head.index, step.index) ? null : head.index;
+    this.#pauseMs = head.index === null ? NO_INDEX_INTERVAL_MS : 0;
+    if (step.mode === 'polling') this.#pauseMs = POLL_INTERVAL_MS;
+    const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: head.index, doubt: null };
+    return instances.length > 0 ? [this.#filled(answer, head)] : this.#empty(answer, head, step);
+  }
+
+  #filled(answer: SourceAnswer, head: ConsulHead): SourceAnswer {
+    this.#unconfirmed = null;
+    this.#isEmptyBelieved = false;
+    this.#leaderless = 0;
+    this.#filledIndex = head.index;
+    return head.isFiltered ? { ...answer, notes: [...answer.notes, 'ACLs hide some of the instances'] } : answer;
+  }
+
+  #empty(answer: SourceAnswer, head: ConsulHead, step: ConsulStep): SourceEvent[] {
+    const { consistency, confirmEmptyMs, clock } = this.#options;
+    const ofServer = serverDoubt(head);
+    if (ofServer !== null) this.#askElsewhere();
+    else this.#leaderless = 0;
+    // Under `stale` the answers come from servers whose indexes differ, so only what was sent can be compared.
+    const earlierIndex = consistency === 'stale' ? step.index : this.#filledIndex;
+    const doubt = ofServer ?? contentDoubt(head, answer.skipped.length, earlierIndex);
+    if (doubt !== null || this.#isEmptyBelieved || step.mode === 'confirming') {
+      this.#unconfirmed = null;
+      this.#isEmptyBelieved ||= doubt === null;
+      return [{ ...answer, doubt }];
+    }
+    this.#unconfirmed = { answer, dueMs: this.#unconfirmed?.dueMs ?? clock.nowMs() + confirmEmptyMs };
+    return [];
+  }
+
+  /** A server without leader does answer, so the next one is asked soon: after two seconds at most. */
+  #askElsewhere(): void {
+    this.#agent += 1;
+    this.#index = null;
+    this.#pauseMs = nextDelayMs(Math.min(this.#leaderless, MAX_LEADERLESS_STEPS), this.#options.clock.random);
+    this.#leaderless += 1;
+  }
+}

@@ -1,0 +1,48 @@
+// One query for the health of a service, and the request target it makes.
+
+export type Consistency = 'default' | 'stale' | 'consistent';
+
+/** Without an index it is answered at once; with one when Consul's index exceeds it or `waitMs` is over. */
+export interface ConsulQuestion {
+  readonly service: string;
+  readonly index: string | null;
+  readonly waitMs: number;
+  readonly consistency: Consistency;
+}
+
+/** Longest and shortest time of a blocking query, in milliseconds: Consul itself caps at ten minutes, and 0 is its five. */
+const MAX_WAIT_MS = 600_000;
+const MIN_WAIT_MS = 10;
+
+/** Milliseconds that an answer may take beyond the time it may be held. */
+const SLACK_MS = 2000;
+
+/** Milliseconds that an answer may take which is not held: a server without leader takes its time to say so. */
+const IMMEDIATE_DEADLINE_MS = 5000;
+
+/** The target of the query, below the agent's own path. The token is not part of it: it travels in a header field. */
+export function questionTarget(question: ConsulQuestion, datacenter: string): string {
+  const { service, index, consistency } = question;
+  const parameters = [
+    datacenter === '' ? '' : `dc=${encodeURIComponent(datacenter)}`,
+    consistency === 'default' ? '' : consistency,
+    index === null ? '' : `index=${index}&wait=${goDuration(heldMs(question))}`,
+  ].filter((parameter) => parameter !== '');
+  const path = `/v1/health/service/${encodeURIComponent(service.toWellFormed())}`;
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}
+
+/** Milliseconds after which an answer is overdue: Consul adds up to a sixteenth to the wait. */
+export function questionDeadlineMs(question: ConsulQuestion): number {
+  const waitMs = heldMs(question);
+  return question.index === null ? IMMEDIATE_DEADLINE_MS : waitMs + waitMs / 16 + SLACK_MS;
+}
+
+function heldMs({ waitMs }: ConsulQuestion): number {
+  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round(waitMs)));
+}
+
+/** A duration as Go's time.ParseDuration reads it: whole seconds as `60s`, anything else as `1500ms`. */
+function goDuration(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}

@@ -1,0 +1,118 @@
+// The source that asks the table registry (SPEC section 9): one poll a service and interval.
+import type { Pool } from 'undici';
+import type { Clock } from '../core/clock.ts';
+import { quote } from '../core/quote.ts';
+import { nextDelayMs } from './backoff.ts';
+import { createGetPool, getJson } from './http-get.ts';
+import { pause } from './pause.ts';
+import type { DecodedRecords, Undecodable } from './record.ts';
+import { decodeRegistryInstances } from './registry-decode.ts';
+import type { DiscoverySource, SourceAnswer, Watch, WatchOptions } from './source.ts';
+
+export interface RegistrySourceOptions {
+  /** Base URL of the registry; a path is put before its own. */
+  readonly url: string;
+  /** Milliseconds between an answer and the next question. */
+  readonly intervalMs: number;
+  /** Milliseconds after which an empty answer is asked for again; only two in a row are reported. */
+  readonly confirmEmptyMs: number;
+  readonly clock: Clock;
+}
+
+const MAX_CONNECTIONS = 16;
+const DEADLINE_MS = 5000;
+
+/**
+ * Milliseconds after the last failure in which an empty answer is doubtful: while the registry could not be reached,
+ * heartbeats could not reach it either, and each instance needs the time of one to be listed again.
+ */
+const RETURN_MS = 30_000;
+
+/** Makes the source. Throws when `url` is none. */
+export function createRegistrySource(options: RegistrySourceOptions): DiscoverySource {
+  const url = new URL(options.url);
+  const pool = createGetPool(url, MAX_CONNECTIONS);
+  const watches = new Set<RegistryWatch>();
+  return {
+    name: 'registry',
+    accept: ['passing'],
+    watch(watchOptions) {
+      const watch = new RegistryWatch(pool, url, { ...options, ...watchOptions });
+      watches.add(watch);
+      void watch.run().finally(() => watches.delete(watch));
+      return watch;
+    },
+    async stop() {
+      for (const watch of watches) watch.stop();
+      await pool.destroy();
+    },
+  };
+}
+
+class RegistryWatch implements Watch {
+  readonly #pool: Pool;
+  readonly #url: URL;
+  readonly #options: RegistrySourceOptions & WatchOptions;
+  readonly #stopped = new AbortController();
+  #failures = 0;
+  #emptyInARow = 0;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(pool: Pool, url: URL, options: RegistrySourceOptions & WatchOptions) {
+    this.#pool = pool;
+    this.#url = url;
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const reply = await this.#ask();
+      if (signal.aborted) break;
+      await pause('error' in reply ? this.#onFailure(reply.error) : this.#onReply(reply), signal);
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #ask(): Promise<DecodedRecords | Pick<Undecodable, 'error'>> {
+    const { service } = this.#options;
+    const result = await getJson(this.#pool, {
+      target: `${this.#url.pathname.replace(/\/+$/, '')}/instances?service=${encodeURIComponent(service.toWellFormed())}`,
+      headers: {},
+      deadlineMs: DEADLINE_MS,
+      signal: this.#stopped.signal,
+    });
+    return result.kind === 'failure' ? result : decodeRegistryInstances(result.text, service);
+  }
+
+  /** Gives the milliseconds until the next question. */
+  #onFailure(error: string): number {
+    const { service, clock, onEvent } = this.#options;
+    this.#emptyInARow = 0;
+    this.#failedAtMs = clock.nowMs();
+    const delayMs = nextDelayMs(this.#failures++, clock.random);
+    onEvent({ kind: 'failure', error: `registry at ${this.#url.origin} on ${quote(service)}: ${error}` });
+    return delayMs;
+  }
+
+  /** Gives the milliseconds until the next question. */
+  #onReply({ instances, skipped, notes }: DecodedRecords): number {
+    const { intervalMs, confirmEmptyMs, onEvent } = this.#options;
+    this.#failures = 0;
+    this.#emptyInARow = instances.length > 0 ? 0 : this.#emptyInARow + 1;
+    if (this.#emptyInARow === 1) return confirmEmptyMs;
+    const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: null, doubt: null };
+    onEvent(instances.length > 0 ? answer : { ...answer, doubt: this.#emptyDoubt(skipped) });
+    return intervalMs;
+  }
+
+  #emptyDoubt(skipped: readonly string[]): string | null {
+    if (skipped.length > 0) return 'empty, but only because no record can be used';
+    return this.#options.clock.nowMs() - this.#failedAtMs < RETURN_MS
+      ? 'empty, but the registry could not be asked a moment ago: its instances may still be on their way back'
+      : null;
+  }
+}

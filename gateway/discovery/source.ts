@@ -1,0 +1,52 @@
+// The contract of a discovery source: who is asked for the instances of a service, and how it answers.
+import type { Instance, InstanceStatus } from '../core/instance.ts';
+
+/** What a source learnt at one moment about one service. */
+export type SourceEvent = SourceAnswer | SourceFailure;
+
+export interface SourceAnswer {
+  readonly kind: 'answer';
+  readonly instances: readonly Instance[];
+  /** One sentence for each record that could not be used. */
+  readonly skipped: readonly string[];
+  /** One sentence for each thing to know about what is used all the same: an invalid weight that counts as 1. */
+  readonly notes: readonly string[];
+  /** Where a later watch may resume, as the source wrote it, digit for digit; null where the source has no such thing. */
+  readonly index: string | null;
+  /**
+   * null when the answer may be believed as it stands; else why an EMPTY answer must not empty a pool
+   * (no known leader, filtered by ACLs, index gone backwards, not confirmed by a consistent read).
+   */
+  readonly doubt: string | null;
+}
+
+/** The source could not be asked or did not answer properly; never changes a pool. */
+export interface SourceFailure {
+  readonly kind: 'failure';
+  /** A sentence for people, without secrets. */
+  readonly error: string;
+}
+
+/** A running question about one service. */
+export interface Watch {
+  /** Stops asking; nothing is reported after it returns. */
+  stop(): void;
+}
+
+export interface WatchOptions {
+  readonly service: string;
+  /** The index of the last answer that somebody else got, to go on from there; null to begin anew. */
+  readonly resumeIndex: string | null;
+  /** Called for every answer and every failure, also when nothing changed. */
+  readonly onEvent: (event: SourceEvent) => void;
+}
+
+/** Somewhere to ask for instances: `consul`, `registry`, `static`. */
+export interface DiscoverySource {
+  readonly name: string;
+  /** The statuses whose instances may take traffic. */
+  readonly accept: readonly InstanceStatus[];
+  watch(options: WatchOptions): Watch;
+  /** Releases connections; every watch is stopped before. */
+  stop(): Promise<void>;
+}
