@@ -1,0 +1,64 @@
+// The seam behind: what sending a request to an endpoint takes and what comes back, whatever codec carries it.
+import type { AttemptFailure } from '../core/failure.ts';
+import type { RawFields, RequestContent, ResponseHead } from './exchange.ts';
+
+/** Where a request can be sent: an endpoint of a pool or of a fallback. Compared by identity. */
+export interface UpstreamTarget {
+  /** The authority: `10.0.0.5:8080`, `[::1]:8080`. */
+  readonly key: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** From the request to the head of its response. */
+  readonly responseMs: number;
+  /** Between two reads of the response's content. */
+  readonly idleMs: number;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly target: string;
+  /** With Host, without hop-by-hop fields. */
+  readonly fields: RawFields;
+  readonly content: RequestContent | null;
+  readonly timeouts: UpstreamTimeouts;
+}
+
+/** A failed call. */
+export interface UpstreamFailure {
+  readonly failure: AttemptFailure;
+  /** What the system said, for the log. */
+  readonly detail: string;
+  /** Whether a byte of the request may have reached the endpoint. */
+  readonly sent: boolean;
+  /** Whether the connection was an old one that the endpoint had closed or was about to close. */
+  readonly stale: boolean;
+}
+
+/** What comes back. After `onHead` a failure means that the content broke off. */
+export interface UpstreamEvents {
+  onInterim(status: number, fields: RawFields): void;
+  onHead(head: ResponseHead): void;
+  /** False stops the reading until `UpstreamCall.resume`. */
+  onContent(chunk: Uint8Array): boolean;
+  onEnd(trailers: RawFields): void;
+  onFailure(failed: UpstreamFailure): void;
+}
+
+/** One call under way. */
+export interface UpstreamCall {
+  resume(): void;
+  /** Frees the connection; no event follows. */
+  abort(): void;
+}
+
+/** Connections of one worker to all its endpoints. */
+export interface Upstream {
+  send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall;
+  /** The target is gone: its idle connections close at once, the others when they are free. */
+  forget(target: UpstreamTarget): void;
+  stop(): Promise<void>;
+}

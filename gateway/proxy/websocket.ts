@@ -1,0 +1,190 @@
+// WebSocket tunnels: http-proxy-3 relays them; this file chooses the endpoint, guards the ends and keeps the book.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createProxyServer } from 'http-proxy-3';
+import type { Clock } from '../core/clock.ts';
+import type { AttemptFailure, Outcome } from '../core/failure.ts';
+import type { Lease } from '../pool/lease.ts';
+import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
+import { withoutQuery } from '../routing/path.ts';
+import { rawErrorAnswer } from './answers.ts';
+import type { RequestHead } from './exchange.ts';
+import type { Described } from './handler.ts';
+import type { Upgrade } from './listener.ts';
+import { hostFor } from './route.ts';
+import type { TransactionServices } from './routed-request.ts';
+
+export interface WebSocketOptions extends Pick<TransactionServices, 'onFinished'> {
+  readonly clock: Clock;
+  /** How long the tunnels to an endpoint that leaves may go on. */
+  readonly drainMs: number;
+}
+
+export class WebSocketRelay {
+  readonly #options: WebSocketOptions;
+  readonly #proxy = createProxyServer();
+  readonly #tunnels = new Set<Tunnel>();
+  readonly #tunnelOf = new WeakMap<IncomingMessage, Tunnel>();
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.#proxy.on('proxyReqWs', (call, request) => this.#tunnelOf.get(request)?.calling(call));
+    // Errors reach the callback of each call; without a listener the relay would throw them.
+    this.#proxy.on('error', () => undefined);
+  }
+
+  /** Takes over an upgrade that `described` a request for. */
+  open(upgrade: Upgrade, described: Described): void {
+    const { request, socket, early, head } = upgrade;
+    const { route } = described;
+    const lease = route.pool.acquire({ tried: [], ejection: route.config.ejection, failOpen: true });
+    if (typeof lease === 'string') {
+      socket.on('error', () => undefined);
+      socket.end(rawErrorAnswer('empty_pool', described.requestId));
+      return;
+    }
+    const tunnel = new Tunnel({ head, described, lease, socket }, this.#options);
+    this.#tunnels.add(tunnel);
+    this.#tunnelOf.set(request, tunnel);
+    socket.once('close', () => {
+      this.#tunnels.delete(tunnel);
+      tunnel.clientClosed();
+    });
+    const { host, port } = lease.endpoint;
+    this.#proxy.ws(
+      request,
+      socket,
+      early,
+      { target: { host, port, protocol: 'http:' }, connectTimeout: route.config.timeout.connectMs },
+      (error) => tunnel.failed(error),
+    );
+  }
+
+  /** The endpoint leaves: its tunnels end when they have had their time. */
+  forget(endpoint: PooledEndpoint): void {
+    const leaving = [...this.#tunnels].filter((tunnel) => tunnel.endpoint === endpoint);
+    if (leaving.length === 0) return;
+    setTimeout(() => {
+      for (const tunnel of leaving) tunnel.end();
+    }, this.#options.drainMs).unref();
+  }
+
+  /** Ends all tunnels. */
+  stop(): void {
+    for (const tunnel of this.#tunnels) tunnel.end();
+  }
+}
+
+interface TunnelParts {
+  readonly head: RequestHead;
+  readonly described: Described;
+  readonly lease: Lease;
+  readonly socket: Duplex;
+}
+
+/** One upgrade from the request to the end of the tunnel. */
+class Tunnel {
+  readonly #parts: TunnelParts;
+  readonly #options: WebSocketOptions;
+  readonly #startedMs: number;
+  #call: ClientRequest | undefined;
+  #responseTimer: NodeJS.Timeout | undefined;
+  #outcome: Outcome = 'client_gone';
+  #status = 0;
+
+  constructor(parts: TunnelParts, options: WebSocketOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#startedMs = options.clock.nowMs();
+    parts.described.route.counts.requestStarted();
+  }
+
+  get endpoint(): PooledEndpoint {
+    return this.#parts.lease.endpoint;
+  }
+
+  /** The request to the endpoint is about to be sent: with the same fields and target as any other. */
+  calling(call: ClientRequest): void {
+    this.#call = call;
+    const { described, head, lease } = this.#parts;
+    const { route } = described;
+    for (const name of call.getHeaderNames()) call.removeHeader(name);
+    call.path = described.target;
+    call.setHeader('Host', hostFor(route, head.host, lease.endpoint.key));
+    call.setHeader('Connection', 'Upgrade');
+    call.setHeader('Upgrade', 'websocket');
+    for (let at = 0; at < described.fields.length; at += 2) {
+      call.appendHeader(described.fields[at] ?? '', described.fields[at + 1] ?? '');
+    }
+    this.#responseTimer = setTimeout(() => {
+      this.#outcome = 'http_response_timeout';
+      call.destroy(new Error('the endpoint did not answer the upgrade in time'));
+    }, route.config.timeout.responseMs);
+    call.once('upgrade', (response: IncomingMessage) => this.#answered(response));
+    call.once('response', (response: IncomingMessage) => this.#answered(response));
+  }
+
+  failed(error: Error): void {
+    clearTimeout(this.#responseTimer);
+    if (this.#status !== 0) return;
+    const { described, socket } = this.#parts;
+    const failure: AttemptFailure = this.#outcome === 'http_response_timeout' ? this.#outcome : failureOf(error);
+    if (socket.destroyed) return;
+    this.#outcome = failure;
+    this.#status = 502;
+    socket.write(rawErrorAnswer(failure, described.requestId));
+  }
+
+  clientClosed(): void {
+    clearTimeout(this.#responseTimer);
+    this.#call?.destroy();
+    const { described, head, lease, socket } = this.#parts;
+    const { route, requestId, client } = described;
+    const durationMs = this.#options.clock.nowMs() - this.#startedMs;
+    lease.release(this.#outcome);
+    route.counts.requestEnded(head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
+    this.#options.onFinished({
+      requestId,
+      client,
+      method: head.method,
+      host: head.host,
+      path: withoutQuery(head.target),
+      status: this.#status,
+      bytes: bytesWritten(socket),
+      durationMs,
+      route: route.name,
+      service: route.service,
+      attempts: [{ endpoint: lease.endpoint.key, outcome: this.#outcome, ms: Math.round(durationMs * 10) / 10 }],
+      degraded: null,
+      error: this.#outcome === 'success' ? null : this.#outcome,
+      userAgent: head.header('user-agent') ?? null,
+    });
+  }
+
+  end(): void {
+    this.#parts.socket.end();
+    this.#call?.destroy();
+  }
+
+  #answered(response: IncomingMessage): void {
+    clearTimeout(this.#responseTimer);
+    const { described, lease } = this.#parts;
+    this.#status = response.statusCode ?? 502;
+    this.#outcome = described.route.failureStatuses.has(this.#status) ? 'status' : 'success';
+    if (this.#outcome === 'success') lease.answered(lease.elapsedMs());
+  }
+}
+
+function bytesWritten(socket: Duplex): number {
+  return 'bytesWritten' in socket ? (socket as Socket).bytesWritten : 0;
+}
+
+function failureOf(error: Error): AttemptFailure {
+  const code = 'code' in error ? error.code : '';
+  if (code === 'ECONNREFUSED') return 'connection_refused';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'dns_error';
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'destination_ip_unroutable';
+  if (error.message.includes('connect timeout') || code === 'ETIMEDOUT') return 'connection_timeout';
+  return 'connection_terminated';
+}
