@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// The `weir` command: finds the command in the first word and runs its file.
+import { VERSION } from './version.ts';
+
+type Command = (args: string[]) => Promise<number>;
+
+const USAGE = `weir ${VERSION}: a dynamic edge gateway
+
+  weir start [--config FILE] [--routes DIR]   run the gateway (the default command)
+  weir check [--config FILE] [--routes DIR]   validate everything, print every problem
+  weir schema gateway|route                   print a JSON Schema
+  weir demo                                   a gateway with three sample instances, no server needed
+
+  weir COMMAND --help                         more about a command
+  weir --version
+`;
+
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./commands/start.ts')).start,
+  check: async () => (await import('./commands/check.ts')).check,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+  demo: async () => (await import('./commands/demo.ts')).demo,
+};
+
+process.exitCode = await run(process.argv.slice(2));
+
+async function run(words: string[]): Promise<number> {
+  const [first = 'start', ...rest] = words;
+  if (first === '--version') {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  if (first === '--help' || first === '-h' || first === 'help') {
+    process.stderr.write(USAGE);
+    return 0;
+  }
+  const isOption = first.startsWith('-');
+  const load = Object.hasOwn(COMMANDS, isOption ? 'start' : first) ? COMMANDS[isOption ? 'start' : first] : undefined;
+  if (load === undefined) {
+    process.stderr.write(`weir: there is no command "${first}"\n\n${USAGE}`);
+    return 2;
+  }
+  try {
+    const command = await load();
+    return await command(isOption ? words : rest);
+  } catch (error) {
+    process.stderr.write(`weir: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}

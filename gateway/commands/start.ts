@@ -1,0 +1,58 @@
+// `weir start`: runs the gateway until a signal ends it.
+import { formatProblem } from '../config/problem.ts';
+import type { RunningGateway } from '../supervisor.ts';
+import { startGateway } from '../supervisor.ts';
+import { DEFAULT_CONFIG, loadChecked, parseConfigArgs } from './load-checked.ts';
+
+const USAGE = `usage: weir start [--config FILE] [--routes DIR]
+
+Runs the gateway. SIGTERM or SIGINT lets what is under way end; a second signal ends at once.
+
+  --config FILE   the gateway's file (${DEFAULT_CONFIG})
+  --routes DIR    the folder of the route files (what the gateway's file says)
+  --help          prints this
+
+Exit code: 0 after a signal, 1 when it failed while running, 2 when the configuration is not valid.
+`;
+
+/** Runs `weir start` with the arguments after the command's name; resolves with the exit code when the gateway ends. */
+export async function start(args: string[]): Promise<number> {
+  const parsed = parseConfigArgs(args);
+  if (typeof parsed === 'string') {
+    process.stderr.write(`weir start: ${parsed}\n\n${USAGE}`);
+    return 2;
+  }
+  if (parsed.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const loaded = await loadChecked(parsed);
+  if (!loaded.ok) {
+    process.stderr.write(loaded.problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
+    return 2;
+  }
+  return runUntilSignal(await startGateway(loaded.gateway, loaded.routes));
+}
+
+/** Waits for SIGTERM or SIGINT and stops the gateway; resolves with the exit code. */
+export async function runUntilSignal(gateway: RunningGateway): Promise<number> {
+  const signalled = new Promise<void>((resolve) => {
+    let signals = 0;
+    const onSignal = (): void => {
+      signals++;
+      if (signals > 1) process.exit(0);
+      resolve();
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+  try {
+    // A listener that cannot be had ends the gateway; otherwise only a signal does.
+    await Promise.race([signalled, gateway.ready.then(() => signalled)]);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`weir: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await gateway.stop();
+  }
+}

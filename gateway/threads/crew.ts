@@ -1,0 +1,149 @@
+// The crew: the living workers, each on a lane of its own; who dies is replaced, after a pause that grows.
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../core/log.ts';
+import type { FromWorker, ToWorker, WorkerBirth } from './messages.ts';
+
+export interface CrewOptions {
+  readonly size: number;
+  readonly log: Log;
+  /** How long a worker that drains may take. */
+  readonly drainMs: number;
+  /** What a worker is born with, besides its name and lane. */
+  readonly birth: () => Omit<WorkerBirth, 'id' | 'lane'>;
+  readonly onMessage: (member: Member, message: FromWorker) => void;
+  /** A worker is gone: what it held in shared memory must be given back. */
+  readonly onGone: (member: Member) => void;
+}
+
+export interface Member {
+  readonly id: number;
+  readonly lane: number;
+  readonly worker: Worker;
+  readonly bornMs: number;
+  state: 'starting' | 'booted' | 'listening' | 'draining';
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** A worker that lived this long does not count as one that dies at once. */
+const GOOD_LIFE_MS = 30_000;
+
+/** How many lanes cells need: a worker that drains and its replacement live side by side. */
+export function lanesFor(size: number): number {
+  return 2 * size;
+}
+
+export class Crew {
+  readonly #options: CrewOptions;
+  readonly #members = new Set<Member>();
+  readonly #pauses = new Map<number, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isStopping = false;
+  restarts = 0;
+
+  constructor(options: CrewOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    for (let id = 1; id <= this.#options.size; id++) this.#spawn(id);
+  }
+
+  members(): readonly Member[] {
+    return [...this.#members].sort((a, b) => a.id - b.id);
+  }
+
+  tell(member: Member, message: ToWorker): void {
+    member.worker.postMessage(message);
+  }
+
+  tellAll(message: ToWorker): void {
+    for (const member of this.#members) this.tell(member, message);
+  }
+
+  /**
+   * Replaces worker `id`: abruptly by ending it at once, else by draining it when its replacement listens.
+   * False when there is no such worker or it is being replaced already.
+   */
+  restart(id: number, isAbrupt: boolean): boolean {
+    const members = this.members().filter((member) => member.id === id);
+    const [member] = members;
+    if (member === undefined || (members.length > 1 && !isAbrupt) || this.#isStopping) return false;
+    if (isAbrupt) {
+      this.#pauses.delete(id);
+      for (const each of members) void each.worker.terminate();
+    } else {
+      this.#spawn(id);
+    }
+    return true;
+  }
+
+  /** Lets every worker finish what it has under way; resolves when all are gone, at the latest after `drainMs`. */
+  async drain(): Promise<void> {
+    this.#isStopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all([...this.#members].map((member) => this.#retire(member)));
+  }
+
+  #spawn(id: number): void {
+    const lane = this.#freeLane();
+    const birth: WorkerBirth = { ...this.#options.birth(), id, lane };
+    const script = new URL(`../worker${extname(import.meta.filename)}`, import.meta.url);
+    const worker = new Worker(script, { workerData: birth, name: `weir worker ${id}` });
+    const member: Member = { id, lane, worker, bornMs: performance.now(), state: 'starting' };
+    this.#members.add(member);
+    worker.on('message', (message: FromWorker) => this.#heard(member, message));
+    worker.on('error', (error) => this.#options.log.error({ worker: id, err: error }, 'worker failed'));
+    worker.on('exit', () => this.#exited(member));
+  }
+
+  #freeLane(): number {
+    const taken = new Set([...this.#members].map(({ lane }) => lane));
+    let lane = 0;
+    while (taken.has(lane)) lane++;
+    return lane;
+  }
+
+  #heard(member: Member, message: FromWorker): void {
+    if (message.kind === 'booted') {
+      member.state = 'booted';
+    } else if (message.kind === 'listening') {
+      if (member.state === 'booted') member.state = 'listening';
+      // A replacement that listens lets the one before it go.
+      for (const other of this.#members) {
+        if (other.id === member.id && other.bornMs < member.bornMs) void this.#retire(other);
+      }
+    } else if (message.kind === 'drained') {
+      void member.worker.terminate();
+    }
+    this.#options.onMessage(member, message);
+  }
+
+  async #retire(member: Member): Promise<void> {
+    if (member.state === 'draining') return;
+    member.state = 'draining';
+    const gone = new Promise<void>((resolve) => member.worker.once('exit', () => resolve()));
+    const limit = setTimeout(() => void member.worker.terminate(), this.#options.drainMs);
+    this.tell(member, { kind: 'drain' });
+    await gone;
+    clearTimeout(limit);
+  }
+
+  #exited(member: Member): void {
+    this.#members.delete(member);
+    this.#options.onGone(member);
+    const hasReplacement = [...this.#members].some(({ id }) => id === member.id);
+    if (this.#isStopping || hasReplacement) return;
+    this.restarts++;
+    const livedMs = performance.now() - member.bornMs;
+    const pause = livedMs > GOOD_LIFE_MS ? 0 : (this.#pauses.get(member.id) ?? 0);
+    this.#pauses.set(member.id, Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2)));
+    this.#options.log.warn({ worker: member.id, pauseMs: pause }, 'worker is gone and will be replaced');
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#spawn(member.id);
+    }, pause);
+    this.#timers.add(timer);
+  }
+}

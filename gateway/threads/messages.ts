@@ -1,0 +1,42 @@
+// What the supervisor and its workers say to each other.
+import type { GatewayConfig } from '../config/gateway-schema.ts';
+import type { RouteConfig } from '../config/route-schema.ts';
+import type { DiscoveryUpdate, ResumePoint } from '../core/discovery-update.ts';
+import type { ServiceSnapshot } from '../pool/snapshot.ts';
+
+/** What a worker is born with. */
+export interface WorkerBirth {
+  /** 1..n; a replacement has the id of the worker it replaces. */
+  readonly id: number;
+  /** Its lane in all cells; no two living workers have the same. */
+  readonly lane: number;
+  readonly gateway: GatewayConfig;
+  readonly routes: readonly RouteConfig[];
+  readonly routeCells: ReadonlyMap<string, SharedArrayBuffer>;
+  readonly gatewayCell: SharedArrayBuffer;
+  /** Every service, also those whose pool is still empty. */
+  readonly services: readonly ServiceSnapshot[];
+  /** The version of the newest change among them. */
+  readonly version: number;
+  readonly reusePort: boolean;
+}
+
+export type ToWorker =
+  /** One service changed. Messages arrive in order, so a worker misses no version. */
+  | { readonly kind: 'snapshot'; readonly snapshot: ServiceSnapshot }
+  /** Open the listeners. */
+  | { readonly kind: 'listen' }
+  /** The lease that the worker took is confirmed: ask, from here. */
+  | { readonly kind: 'lead'; readonly term: number; readonly resume: readonly ResumePoint[] }
+  /** Accept no more, finish what is under way, say `drained`. */
+  | { readonly kind: 'drain' };
+
+export type FromWorker =
+  | { readonly kind: 'booted' }
+  | { readonly kind: 'listening' }
+  | { readonly kind: 'failed'; readonly why: string }
+  /** The worker took the lease and waits for `lead`. */
+  | { readonly kind: 'leads'; readonly term: number }
+  | { readonly kind: 'discovered'; readonly term: number; readonly update: DiscoveryUpdate }
+  | { readonly kind: 'log'; readonly lines: string }
+  | { readonly kind: 'drained' };

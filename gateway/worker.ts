@@ -1,0 +1,108 @@
+// Composition root of a worker: the data plane, and discovery while the worker leads.
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock as clock } from './core/clock.ts';
+import { Asker } from './discovery/asker.ts';
+import { createSources } from './discovery/sources.ts';
+import { DataPlane } from './proxy/data-plane.ts';
+import { GatewayCell } from './shared/gateway-cell.ts';
+import { claimLease, releaseLease } from './shared/leader-lease.ts';
+import { accessLog } from './telemetry/access-log.ts';
+import { createLogger, LogRelay } from './telemetry/logger.ts';
+import type { FromWorker, ToWorker, WorkerBirth } from './threads/messages.ts';
+
+/** How often the lease is renewed or looked at: a lost leader is replaced within a second. */
+const HEARTBEAT_MS = 250;
+
+const birth: WorkerBirth = workerData;
+const { gateway, lane } = birth;
+/** How this worker signs the leader lease; 0 means nobody there. */
+const candidate = lane + 1;
+
+const tell = (message: FromWorker): void => parentPort?.postMessage(message);
+const relay = new LogRelay((lines) => tell({ kind: 'log', lines }));
+const log = createLogger({ level: gateway.log.level, output: relay }).child({ worker: birth.id });
+const cell = new GatewayCell(birth.gatewayCell, lane);
+const dataPlane = new DataPlane({
+  ...birth,
+  cell,
+  clock,
+  log,
+  onFinished: gateway.log.access ? accessLog(log) : () => undefined,
+});
+
+let { version } = birth;
+let asker: Asker | undefined;
+let ledTerm = 0;
+let isDraining = false;
+let beatDueMs = clock.nowMs() + HEARTBEAT_MS;
+const heartbeat = setInterval(beat, HEARTBEAT_MS);
+
+parentPort?.on('message', (message: ToWorker) => void hear(message));
+beat();
+tell({ kind: 'booted' });
+
+async function hear(message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case 'snapshot':
+      dataPlane.apply(message.snapshot);
+      version = message.snapshot.version;
+      cell.reportSnapshot(version);
+      return;
+    case 'listen':
+      return listen();
+    case 'lead':
+      if (message.term === ledTerm) lead(message);
+      return;
+    case 'drain':
+      return drain();
+  }
+}
+
+async function listen(): Promise<void> {
+  try {
+    await dataPlane.listen();
+    tell({ kind: 'listening' });
+  } catch (error) {
+    tell({ kind: 'failed', why: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Renews or takes the lease, and says how the worker does. */
+function beat(): void {
+  const nowMs = clock.nowMs();
+  cell.reportSnapshot(version);
+  cell.reportLag(Math.max(0, nowMs - beatDueMs));
+  beatDueMs = nowMs + HEARTBEAT_MS;
+  const term = isDraining ? 0 : claimLease(cell.words, candidate, nowMs);
+  if (term === ledTerm) return;
+  stopAsking();
+  ledTerm = term;
+  if (term !== 0) tell({ kind: 'leads', term });
+}
+
+function lead({ term, resume }: ToWorker & { kind: 'lead' }): void {
+  stopAsking();
+  asker = new Asker({
+    sources: createSources({ gateway, routes: birth.routes, clock }),
+    holdLastGoodMs: gateway.discovery.holdLastGoodMs,
+    clock,
+    onUpdate: (update) => tell({ kind: 'discovered', term, update }),
+  });
+  asker.start(resume);
+}
+
+function stopAsking(): void {
+  asker?.stop().catch((error: unknown) => log.warn({ err: error }, 'discovery did not stop cleanly'));
+  asker = undefined;
+}
+
+async function drain(): Promise<void> {
+  if (isDraining) return;
+  isDraining = true;
+  stopAsking();
+  releaseLease(cell.words, candidate);
+  await dataPlane.drain();
+  clearInterval(heartbeat);
+  relay.flush();
+  tell({ kind: 'drained' });
+}
