@@ -27,7 +27,7 @@ const dataPlane = new DataPlane({
   cell,
   clock,
   log,
-  onFinished: gateway.log.access ? accessLog(log) : () => undefined,
+  onFinished: gateway.log.access ? accessLog(log) : null,
 });
 
 let { version } = birth;

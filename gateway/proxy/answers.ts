@@ -1,11 +1,12 @@
 // The answers that Weir gives itself: problem+json (RFC 9457) or small HTML, never cached, with Proxy-Status.
 import Negotiator from 'negotiator';
 import { ERROR_ANSWERS, type ErrorAnswer, type ErrorSituation } from '../core/errors.ts';
-import type { ResponseHead } from './exchange.ts';
+import { VIOLATIONS, type Violation } from '../http1/violation.ts';
+import type { AnswerHead, Exchange } from './exchange.ts';
 
 /** An answer with its content whole. */
 export interface OwnAnswer {
-  readonly head: ResponseHead;
+  readonly head: AnswerHead;
   readonly content: Buffer;
 }
 
@@ -17,27 +18,40 @@ export function errorAnswer(situation: ErrorSituation, requestId: string, accept
   const answer: ErrorAnswer = ERROR_ANSWERS[situation];
   const isHtml = accept !== undefined && prefersHtml(accept);
   const content = Buffer.from(isHtml ? html(answer, requestId) : problem(answer, requestId));
-  const fields = [
-    'Content-Type',
-    isHtml ? 'text/html; charset=utf-8' : PROBLEM_JSON,
-    'Content-Length',
-    String(content.length),
-    'Cache-Control',
-    'no-store',
-    'X-Request-Id',
-    requestId,
-  ];
-  if (answer.proxyStatus !== null) fields.push('Proxy-Status', `weir; error=${answer.proxyStatus}`);
-  if (answer.retryAfterSeconds !== undefined) fields.push('Retry-After', String(answer.retryAfterSeconds));
-  return { head: { status: answer.status, reason: answer.title, fields }, content };
+  let lines = `Content-Type: ${isHtml ? 'text/html; charset=utf-8' : PROBLEM_JSON}\r\n`;
+  lines += `Content-Length: ${content.length}\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}\r\n`;
+  if (answer.proxyStatus !== null) lines += `Proxy-Status: weir; error=${answer.proxyStatus}\r\n`;
+  if (answer.retryAfterSeconds !== undefined) lines += `Retry-After: ${answer.retryAfterSeconds}\r\n`;
+  const framing = { kind: 'length' as const, length: content.length };
+  return { head: { status: answer.status, reason: answer.title, lines, framing }, content };
+}
+
+/** Gives an answer to an exchange. */
+export function sendAnswer(exchange: Exchange, { head, content }: OwnAnswer): void {
+  exchange.sendHead(head);
+  exchange.write(content);
+  exchange.end('');
 }
 
 /** The same as octets that end the connection, for where there is no codec left to write it. */
 export function rawErrorAnswer(situation: ErrorSituation, requestId: string): Buffer {
   const { head, content } = errorAnswer(situation, requestId, undefined);
-  let text = `HTTP/1.1 ${head.status} ${head.reason}\r\n`;
-  for (let at = 0; at < head.fields.length; at += 2) text += `${head.fields[at]}: ${head.fields[at + 1]}\r\n`;
-  return Buffer.concat([Buffer.from(`${text}Connection: close\r\n\r\n`, 'latin1'), content]);
+  const text = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}Connection: close\r\n\r\n`;
+  return Buffer.concat([Buffer.from(text, 'latin1'), content]);
+}
+
+/** What a request that breaks a rule of the codec is answered. */
+export function situationOf(broken: Violation): ErrorSituation {
+  switch (VIOLATIONS[broken]) {
+    case 414:
+      return 'uri_too_long';
+    case 431:
+      return 'fields_too_large';
+    case 501:
+      return 'not_implemented';
+    case 400:
+      return 'bad_request';
+  }
 }
 
 function prefersHtml(accept: string): boolean {

@@ -12,11 +12,11 @@ import { RouteTable } from '../routing/route-table.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
-import type { RequestHead } from './exchange.ts';
-import { type Described, RequestHandler } from './handler.ts';
-import { Listener, type Upgrade } from './listener.ts';
+import { RequestHandler } from './handler.ts';
+import { Http1Upstream } from './http1-upstream.ts';
+import { Listener } from './listener.ts';
 import { prepareRoute, type Route } from './route.ts';
-import { UndiciUpstream } from './undici-upstream.ts';
+import { Sweep } from './sweep.ts';
 import { WebSocketRelay } from './websocket.ts';
 
 export interface DataPlaneOptions {
@@ -30,12 +30,14 @@ export interface DataPlaneOptions {
   readonly reusePort: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onFinished: (record: AccessRecord) => void;
+  /** Takes the record of every request; null when nobody wants it. */
+  readonly onFinished: ((record: AccessRecord) => void) | null;
 }
 
 export class DataPlane {
   readonly #options: DataPlaneOptions;
-  readonly #upstream: UndiciUpstream;
+  readonly #sweep: Sweep;
+  readonly #upstream: Http1Upstream;
   readonly #websockets: WebSocketRelay;
   readonly #pools: ReadonlyMap<string, Pool>;
   readonly #listeners: readonly Listener[];
@@ -43,7 +45,8 @@ export class DataPlane {
   constructor(options: DataPlaneOptions) {
     this.#options = options;
     const { gateway, services, cell, clock, onFinished } = options;
-    this.#upstream = new UndiciUpstream({ onConnections: (by) => cell.upstreamChanged(by) });
+    this.#sweep = new Sweep(clock);
+    this.#upstream = new Http1Upstream({ sweep: this.#sweep, onConnections: (by) => cell.upstreamChanged(by) });
     this.#websockets = new WebSocketRelay({ clock, onFinished, drainMs: gateway.shutdown.drainMs });
     this.#pools = new Map(services.map((snapshot) => [snapshot.service, this.#createPool(snapshot)]));
     const table = new RouteTable(this.#prepareRoutes());
@@ -71,7 +74,7 @@ export class DataPlane {
     const drained = Promise.all(this.#listeners.map((listener) => listener.drain()));
     this.#websockets.stop();
     await drained;
-    await this.#upstream.stop();
+    this.#upstream.stop();
   }
 
   /** Cuts everything. */
@@ -109,13 +112,11 @@ export class DataPlane {
     const { gateway, cell, clock, reusePort, onFinished } = this.#options;
     const onDegraded = (service: string, reason: DegradedReason | null) => this.#logDegraded(service, reason);
     const services = { upstream: this.#upstream, clock, onFinished, onDegraded };
-    const handler = new RequestHandler(table, { ...services, isTrusted, port: String(address.port) });
-    const described = (head: RequestHead): Described | undefined => {
-      const route = handler.findRoute(head);
-      if (typeof route === 'string' || !route.config.websocket) return undefined;
-      const request = handler.describe(head, route);
-      return typeof request === 'string' ? undefined : request;
-    };
+    const handler = new RequestHandler(table, {
+      ...services,
+      isTrusted,
+      portLine: `X-Forwarded-Port: ${address.port}\r\n`,
+    });
     return new Listener({
       ...address,
       reusePort,
@@ -123,13 +124,15 @@ export class DataPlane {
       timeouts: gateway.timeouts,
       cell,
       isTrusted,
-      onRequest: (exchange) => handler.handle(exchange),
-      mayUpgrade: (head) => described(head) !== undefined,
-      onUpgrade: (upgrade: Upgrade) => {
-        const request = described(upgrade.head);
-        if (request === undefined) upgrade.socket.destroy();
-        else this.#websockets.open(upgrade, request);
+      sweep: this.#sweep,
+      onRequest: (exchange, options) => handler.handle(exchange, options),
+      describeUpgrade: (request, options) => {
+        const route = handler.findRoute(request);
+        if (typeof route === 'string' || !route.config.websocket) return undefined;
+        const described = handler.describe(request, route, options);
+        return typeof described === 'string' ? undefined : described;
       },
+      onUpgrade: (upgrade) => this.#websockets.open(upgrade),
     });
   }
 

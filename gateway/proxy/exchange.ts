@@ -1,28 +1,57 @@
 // The seam in front: one request of a client and the means to answer it, whatever codec carries it.
+import type { FieldTable } from '../http1/field-table.ts';
+import type { Framing } from '../http1/framing.ts';
 import type { ClientPeer } from './client-address.ts';
 
-/** Fields as on the wire: name, value, name, value …; octets above 0x7f as Latin-1 characters. */
-export type RawFields = readonly string[];
-
-export interface ResponseHead {
-  readonly status: number;
-  readonly reason: string;
-  readonly fields: RawFields;
+/** The head of a request, checked. */
+export interface RequestDescription {
+  readonly method: string;
+  /** In origin form, or `*`. */
+  readonly target: string;
+  /** The authority: of the target if it was in absolute form, else the Host field. */
+  readonly host: string;
+  /** Valid until the exchange has ended. */
+  readonly fields: FieldTable;
+  readonly peer: ClientPeer;
+  /** The values of a request field by its lower-case name, joined; undefined when it is absent. */
+  header(name: string): string | undefined;
 }
 
-/** The content of a request, read while it arrives. */
+/** A response head as it goes to the client. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly reason: string;
+  /** Field lines, each with its CRLF, without those of the connection and of the chunked coding. */
+  readonly lines: string;
+  /** How the content that follows is delimited where it comes from. */
+  readonly framing: Framing;
+}
+
+/** Takes the content of a request. */
+export interface ContentSink {
+  /** False asks to be spared more until `RequestContent.resume`. The octets may be kept, never changed. */
+  onContent(octets: Buffer): boolean;
+  /** All content was given. `trailers` are field lines, each with its CRLF. */
+  onContentEnd(trailers: string): void;
+}
+
+/** The content of a request, given on while it arrives. */
 export interface RequestContent {
-  /** The octets from the first on; a second reader is served from what was kept, then from the connection. */
-  read(): AsyncIterable<Uint8Array>;
-  /** Whether a new reader would get everything. */
+  readonly framing: Framing;
+  /** Whether a new sink would get everything from the first octet on. */
   isReplayable(): boolean;
+  /** Gives everything from the first octet on to `sink`, in place of the sink before. */
+  attach(sink: ContentSink): void;
+  /** The sink wants no more; what arrives is kept for the next one. */
+  detach(): void;
+  resume(): void;
 }
 
 /** What the front tells the transaction. */
 export interface ExchangeEvents {
   /** The client has read what was written. */
   onDrain(): void;
-  /** The client left, stalled, or sent more than it may; nothing more will be delivered. */
+  /** The client left, stalled, or broke a rule of the content; nothing more will be delivered. */
   onGone(): void;
   /** The content grew beyond the limit. */
   onContentTooLarge(): void;
@@ -35,36 +64,25 @@ export interface ContentLimits {
   readonly bufferBytes: number;
 }
 
-/** The head of a request, checked. */
-export interface RequestHead {
-  readonly method: string;
-  /** In origin form, or `*`. */
-  readonly target: string;
-  /** The authority: of the target if it was in absolute form, else the Host field. */
-  readonly host: string;
-  readonly fields: RawFields;
-  readonly peer: ClientPeer;
-  /** The value of a request field by its lower-case name. */
-  readonly header: (name: string) => string | undefined;
-}
-
 /** One request and its answer. Exactly one final head is sent; after `end` or `breakOff` nothing more. */
-export interface Exchange {
-  readonly head: RequestHead;
-  /** Opens the content for reading; null when the request has none. */
-  openContent(limits: ContentLimits): RequestContent | null;
-  /** The announced length of the content; null when it is not announced. */
+export interface Exchange extends RequestDescription {
+  /** The announced length of the content; 0 when there is none, null when it is not announced. */
   readonly announcedBytes: number | null;
-  listen(events: ExchangeEvents): void;
-  /** Passes on an interim response where the client's version knows such. */
-  sendInterim(status: number, fields: RawFields): void;
-  sendHead(head: ResponseHead): void;
-  /** False when the client reads slower than it is written to: wait for `onDrain`. */
-  write(chunk: Uint8Array): boolean;
-  end(trailers: RawFields): void;
-  /** Ends the connection so that the client can tell that the answer is incomplete. */
-  breakOff(): void;
   readonly isHeadSent: boolean;
   /** Octets of content given to `write` so far. */
   readonly contentBytes: number;
+  /** Opens the content for reading; null when the request has none. */
+  openContent(limits: ContentLimits): RequestContent | null;
+  listen(events: ExchangeEvents): void;
+  /** Passes on an interim response where the client's version knows such. */
+  sendInterim(status: number, reason: string, lines: string): void;
+  sendHead(head: AnswerHead): void;
+  /** False when the client reads slower than it is written to: wait for `onDrain`. Views may be reused after `flush`. */
+  write(octets: Buffer): boolean;
+  /** Sends at once what `sendHead` and `write` may have collected. */
+  flush(): void;
+  /** `trailers` are field lines, each with its CRLF. */
+  end(trailers: string): void;
+  /** Ends the connection so that the client can tell that the answer is incomplete. */
+  breakOff(): void;
 }

@@ -1,9 +1,10 @@
 // The fallback: the steps of a route's chain in order, until one answers; every answer is marked as degraded.
+import { STATUS_CODES } from 'node:http';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
-import type { RawFields, RequestContent, ResponseHead } from './exchange.ts';
-import { responseFields } from './fields.ts';
+import type { RequestContent } from './exchange.ts';
+import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
 import type { FallbackStep } from './route.ts';
 import type { RoutedRequest, TransactionServices } from './routed-request.ts';
@@ -61,10 +62,17 @@ export class Fallback implements RelayOwner {
     this.#relay?.abort();
   }
 
-  headArrived(head: ResponseHead): ResponseHead {
-    this.#answeredBy('upstream', head.status);
-    const { route } = this.#transaction.request;
-    return { ...head, fields: [...responseFields(head.fields, route.responseRewrite), ...this.#marks('upstream')] };
+  get responseRewrite(): FieldRewrite {
+    return this.#transaction.request.route.responseRewrite;
+  }
+
+  headArrived(status: number): boolean {
+    this.#answeredBy('upstream', status);
+    return true;
+  }
+
+  addedLines(): string {
+    return this.#marks('upstream');
   }
 
   callFailed(_failed: UpstreamFailure): void {
@@ -78,17 +86,18 @@ export class Fallback implements RelayOwner {
   #respond(step: FallbackStep & { kind: 'respond' }): void {
     const { exchange, requestId } = this.#transaction.request;
     this.#answeredBy('respond', step.status);
-    const fields = [...step.fields, 'Cache-Control', 'no-store', 'X-Request-Id', requestId, ...this.#marks('respond')];
-    exchange.sendHead({ status: step.status, reason: '', fields });
+    const lines = `${step.lines}X-Request-Id: ${requestId}\r\n${this.#marks('respond')}`;
+    const framing = { kind: 'length' as const, length: step.content.length };
+    exchange.sendHead({ status: step.status, reason: STATUS_CODES[step.status] ?? '', lines, framing });
     exchange.write(step.content);
-    exchange.end([]);
     this.#transaction.fallbackEnded(null);
+    exchange.end('');
   }
 
   /** The fallback's servers take turns; each request asks one of them, once. */
   #ask(step: FallbackStep & { kind: 'upstream' }): void {
     const { content, services } = this.#transaction;
-    const { exchange, route, target, fields } = this.#transaction.request;
+    const { exchange, route, target, lines } = this.#transaction.request;
     const to = step.targets[route.pool.shared.nextTurn() % step.targets.length];
     if (to === undefined || !(content?.isReplayable() ?? true)) {
       this.serve();
@@ -96,11 +105,13 @@ export class Fallback implements RelayOwner {
     }
     this.#relay = new Relay(exchange, this);
     this.#relay.start(services.upstream, to, {
-      method: exchange.head.method,
+      method: exchange.method,
       target,
-      fields: ['Host', exchange.head.host, ...fields],
+      host: exchange.host,
+      lines,
       content,
       timeouts: route.config.timeout,
+      needsFresh: false,
     });
   }
 
@@ -110,16 +121,12 @@ export class Fallback implements RelayOwner {
     this.#transaction.request.route.counts.countDegraded(source, this.#options.reason);
   }
 
-  #marks(source: DegradedSource): RawFields {
+  #marks(source: DegradedSource): string {
     const { reason, situation } = this.#options;
     const { pool } = this.#transaction.request.route;
     const sinceMs = pool.shared.degraded()?.sinceMs ?? this.#transaction.services.clock.wallMs();
     const since = new Date(sinceMs).toISOString().replace('.000Z', 'Z');
-    return [
-      'X-Degraded',
-      `${reason}; source=${source}; since=${since}`,
-      'Proxy-Status',
-      `weir; error=${ERROR_ANSWERS[situation].proxyStatus}`,
-    ];
+    const error = ERROR_ANSWERS[situation].proxyStatus;
+    return `X-Degraded: ${reason}; source=${source}; since=${since}\r\nProxy-Status: weir; error=${error}\r\n`;
   }
 }

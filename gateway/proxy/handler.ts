@@ -1,12 +1,13 @@
 // What happens to a request that a front has parsed: it is routed, described for the upstream, and carried out.
 import type { ErrorSituation } from '../core/errors.ts';
+import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import { normalisePath, withoutQuery } from '../routing/path.ts';
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
-import { errorAnswer } from './answers.ts';
+import { errorAnswer, sendAnswer } from './answers.ts';
 import { clientAddress, type TrustCheck } from './client-address.ts';
-import type { Exchange, RawFields, RequestHead } from './exchange.ts';
-import { requestFields } from './fields.ts';
+import type { Exchange, RequestDescription } from './exchange.ts';
+import { requestLines } from './forwarded-fields.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
 import type { TransactionServices } from './routed-request.ts';
@@ -14,8 +15,8 @@ import { Transaction } from './transaction.ts';
 
 export interface HandlerOptions extends TransactionServices {
   readonly isTrusted: TrustCheck;
-  /** The port that clients connect to. */
-  readonly port: string;
+  /** The X-Forwarded-Port line for requests of this listener. */
+  readonly portLine: string;
 }
 
 /** Who sent a request, and the id it goes by. */
@@ -28,8 +29,8 @@ export interface RequestIdentity {
 export interface Described extends RequestIdentity {
   readonly route: Route;
   readonly target: string;
-  /** Without Host. */
-  readonly fields: RawFields;
+  /** Field lines, each with its CRLF, without Host. */
+  readonly lines: string;
 }
 
 export class RequestHandler {
@@ -41,46 +42,48 @@ export class RequestHandler {
     this.#options = options;
   }
 
-  /** Carries a request out. */
-  handle(exchange: Exchange): void {
-    const { head } = exchange;
-    if (head.target === '*') {
-      this.#answerItself(exchange, head.method === 'OPTIONS' ? null : 'bad_request');
+  /** Carries a request out. `options` are what its Connection fields say. */
+  handle(exchange: Exchange, options: Options): void {
+    if (exchange.target === '*') {
+      this.#answerItself(exchange, exchange.method === 'OPTIONS' ? null : 'bad_request');
       return;
     }
-    const route = this.findRoute(head);
-    const described = typeof route === 'string' ? route : this.describe(head, route);
+    const route = this.findRoute(exchange);
+    const described = typeof route === 'string' ? route : this.describe(exchange, route, options);
     if (typeof described === 'string') this.#answerItself(exchange, described);
     else new Transaction({ exchange, ...described }, this.#options).start();
   }
 
   /** The route of a request, or why there is none. */
-  findRoute(head: RequestHead): Route | 'bad_request' | 'no_route' {
-    const path = normalisePath(head.target);
+  findRoute(request: RequestDescription): Route | 'bad_request' | 'no_route' {
+    const path = normalisePath(request.target);
     if (path === undefined) return 'bad_request';
-    return this.#routes.find(head, path) ?? 'no_route';
+    return this.#routes.find(request, path) ?? 'no_route';
   }
 
   /** The request as it goes upstream, or why it cannot. */
-  describe(head: RequestHead, route: Route): Described | 'rewrite_mismatch' {
-    const target = rewriteTarget(head.target, route.config.rewrite);
+  describe(request: RequestDescription, route: Route, options: Options): Described | 'rewrite_mismatch' {
+    const target = rewriteTarget(request.target, route.config.rewrite);
     if (target === undefined) return 'rewrite_mismatch';
-    const identity = this.#identify(head);
+    const { requestId, client } = this.#identify(request);
     const forwarding = {
-      peerAddress: head.peer.address,
-      isTrusted: head.peer.isTrusted,
-      requestId: identity.requestId,
+      peerAddress: request.peer.address,
+      isTrusted: request.peer.isTrusted,
+      requestId,
       proto: 'http' as const,
-      host: head.host,
-      port: this.#options.port,
+      host: request.host,
+      portLine: this.#options.portLine,
     };
-    return { ...identity, route, target, fields: requestFields(head.fields, forwarding, route.requestRewrite) };
+    const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite);
+    return { requestId, client, route, target, lines };
   }
 
-  #identify({ peer, header }: RequestHead): RequestIdentity {
-    const forwardedFor = peer.isTrusted ? [header('x-forwarded-for') ?? ''] : [];
+  #identify(request: RequestDescription): RequestIdentity {
+    const { peer } = request;
+    if (!peer.isTrusted) return { requestId: requestIdOf(undefined, false), client: peer.address };
+    const forwardedFor = [request.header('x-forwarded-for') ?? ''];
     return {
-      requestId: requestIdOf(header('x-request-id'), peer.isTrusted),
+      requestId: requestIdOf(request.header('x-request-id'), true),
       client: clientAddress(peer, forwardedFor, this.#options.isTrusted),
     };
   }
@@ -88,32 +91,28 @@ export class RequestHandler {
   /** Answers a request that no route has taken: with an error, or (null) with an empty 204. */
   #answerItself(exchange: Exchange, situation: ErrorSituation | null): void {
     const startedMs = this.#options.clock.nowMs();
-    const identity = this.#identify(exchange.head);
-    const { method, host, target, header } = exchange.head;
-    let status = 204;
-    if (situation === null) {
-      exchange.sendHead({ status, reason: '', fields: [] });
-    } else {
-      const { head, content } = errorAnswer(situation, identity.requestId, header('accept'));
-      status = head.status;
-      exchange.sendHead(head);
-      exchange.write(content);
-    }
-    exchange.end([]);
-    this.#options.onFinished({
+    const identity = this.#identify(exchange);
+    const answer = situation === null ? null : errorAnswer(situation, identity.requestId, exchange.header('accept'));
+    this.#options.onFinished?.({
       ...identity,
-      method,
-      host,
-      path: withoutQuery(target),
-      status,
-      bytes: exchange.contentBytes,
+      method: exchange.method,
+      host: exchange.host,
+      path: withoutQuery(exchange.target),
+      status: answer?.head.status ?? 204,
+      bytes: answer?.content.length ?? 0,
       durationMs: this.#options.clock.nowMs() - startedMs,
       route: null,
       service: null,
       attempts: [],
       degraded: null,
       error: situation,
-      userAgent: header('user-agent') ?? null,
+      userAgent: exchange.header('user-agent') ?? null,
     });
+    if (answer !== null) {
+      sendAnswer(exchange, answer);
+    } else {
+      exchange.sendHead({ status: 204, reason: 'No Content', lines: '', framing: { kind: 'none' } });
+      exchange.end('');
+    }
   }
 }

@@ -1,16 +1,19 @@
-// A public listener by node:http: takes connections up to the limit, checks heads, hands requests on, drains.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+// A public listener: takes connections up to the limit, hands their requests on, drains.
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GatewayConfig } from '../config/gateway-schema.ts';
-import type { ErrorSituation } from '../core/errors.ts';
+import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
+import type { HeadLimits } from '../http1/head-limits.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
-import { errorAnswer, rawErrorAnswer } from './answers.ts';
-import { type ClientPeer, describePeer, type TrustCheck } from './client-address.ts';
-import type { Exchange, RequestHead } from './exchange.ts';
-import { NodeExchange, NodeRequestHead } from './node-exchange.ts';
-import { requestIdOf } from './request-id.ts';
-import { requestAddress } from './request-line.ts';
+import { describePeer, type TrustCheck } from './client-address.ts';
+import { ClientConnection } from './client-connection.ts';
+import type { ClientExchange } from './client-exchange.ts';
+import type { ConnectionHost, HostedConnection } from './connection-host.ts';
+import type { RequestDescription } from './exchange.ts';
+import type { Described } from './handler.ts';
+import type { Sweep } from './sweep.ts';
+import type { Upgrade } from './websocket.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -20,63 +23,44 @@ export interface ListenerOptions {
   readonly limits: GatewayConfig['limits'];
   readonly timeouts: GatewayConfig['timeouts'];
   readonly cell: GatewayCell;
+  readonly sweep: Sweep;
   readonly isTrusted: TrustCheck;
-  readonly onRequest: (exchange: Exchange) => void;
-  /** Whether a request may be upgraded; one that may not is answered as if it had not asked. */
-  readonly mayUpgrade: (head: RequestHead) => boolean;
+  readonly onRequest: (exchange: ClientExchange, options: Options) => void;
+  /** The request as it goes upstream if it may be upgraded; one that may not is answered as if it had not asked. */
+  readonly describeUpgrade: (request: RequestDescription, options: Options) => Described | undefined;
   readonly onUpgrade: (upgrade: Upgrade) => void;
 }
 
-/** A WebSocket upgrade: whoever takes it answers on the socket. */
-export interface Upgrade {
-  readonly head: RequestHead;
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  /** What the client sent behind the head. */
-  readonly early: Buffer;
-}
-
-const SITUATION_OF_CODE: ReadonlyMap<string, ErrorSituation> = new Map([
-  ['HPE_HEADER_OVERFLOW', 'fields_too_large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
-]);
-
-export class Listener {
+export class Listener implements ConnectionHost {
+  readonly headLimits: HeadLimits;
+  readonly timeouts: GatewayConfig['timeouts'];
+  readonly sweep: Sweep;
   readonly #options: ListenerOptions;
   readonly #server: Server;
-  /** Described once for each connection. */
-  readonly #peers = new WeakMap<Socket, ClientPeer>();
-  #isDraining = false;
+  readonly #connections = new Set<HostedConnection>();
+  /** Parses upgrades once more, for the relay of tunnels, which wants them as node:http gives them. */
+  readonly #upgrades = createHttpServer({ requireHostHeader: false });
+  readonly #upgrading = new WeakMap<Duplex, Pick<Upgrade, 'head' | 'described'>>();
+  #drained: (() => void) | undefined;
+  isDraining = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    const { limits, timeouts } = options;
-    this.#server = createServer(
-      {
-        maxHeaderSize: limits.requestLineBytes + limits.headersBytes,
-        headersTimeout: timeouts.requestHeadMs,
-        // The content has a timeout of its own between two reads; the whole may take as long as it wants.
-        requestTimeout: 0,
-        connectionsCheckingInterval: Math.min(1000, Math.ceil(timeouts.requestHeadMs / 4)),
-        keepAliveTimeout: timeouts.keepAliveMs,
-        requireHostHeader: false,
-        insecureHTTPParser: false,
-        shouldUpgradeCallback: (request) => this.#mayUpgrade(request),
-      },
-      (request, response) => this.#answer(request, response),
-    );
-    this.#server.maxHeadersCount = 0;
-    this.#server.on('connection', (socket: Socket) => this.#connected(socket));
-    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, early: Buffer) => {
-      const head = this.#readHead(request);
-      if (typeof head === 'string') refuse(socket, head);
-      else options.onUpgrade({ head, request, socket, early });
+    const { limits } = options;
+    this.timeouts = options.timeouts;
+    this.sweep = options.sweep;
+    this.headLimits = {
+      firstLineBytes: limits.requestLineBytes,
+      fieldsBytes: limits.headersBytes,
+      fieldCount: limits.headerCount,
+    };
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#connected(socket));
+    this.#upgrades.on('upgrade', (request: IncomingMessage, socket: Duplex, early: Buffer) => {
+      const upgrade = this.#upgrading.get(socket);
+      if (upgrade === undefined) socket.destroy();
+      else options.onUpgrade({ ...upgrade, request, socket, early });
     });
-    this.#server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 'method_not_allowed'));
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-      else refuse(socket, SITUATION_OF_CODE.get(error.code ?? '') ?? 'bad_request');
-    });
+    this.#upgrades.on('clientError', (_error, socket) => socket.destroy());
   }
 
   /** The port that is listened on. */
@@ -99,15 +83,41 @@ export class Listener {
 
   /** Accepts no more and resolves when every connection has had its last answer. */
   drain(): Promise<void> {
-    this.#isDraining = true;
+    this.isDraining = true;
+    this.#server.close();
+    for (const connection of this.#connections) connection.closeIfIdle();
+    if (this.#connections.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#server.close(() => resolve());
+      this.#drained = resolve;
     });
   }
 
   /** Cuts what is left. */
   stop(): void {
-    this.#server.closeAllConnections();
+    this.#server.close();
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  onRequest(exchange: ClientExchange, options: Options): void {
+    this.#options.onRequest(exchange, options);
+  }
+
+  takeUpgrade(exchange: ClientExchange, options: Options, take: () => { socket: Socket; octets: Buffer }): boolean {
+    const described = this.#options.describeUpgrade(exchange, options);
+    if (described === undefined) return false;
+    const { method, target, host } = exchange;
+    const head = { method, target, host, userAgent: exchange.header('user-agent') ?? null };
+    const { socket, octets } = take();
+    this.#upgrading.set(socket, { head, described });
+    socket.unshift(octets);
+    this.#upgrades.emit('connection', socket);
+    socket.resume();
+    return true;
+  }
+
+  onClosed(connection: HostedConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#drained?.();
   }
 
   #connected(socket: Socket): void {
@@ -117,48 +127,6 @@ export class Listener {
       return;
     }
     socket.once('close', () => cell.closeDownstream());
-    this.#peers.set(socket, describePeer(socket.remoteAddress, isTrusted));
+    this.#connections.add(new ClientConnection(socket, this, describePeer(socket.remoteAddress, isTrusted)));
   }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const head = this.#readHead(request);
-    if (typeof head !== 'string') {
-      const { timeouts, onRequest } = this.#options;
-      const options = {
-        contentIdleMs: timeouts.requestBodyMs,
-        writeMs: timeouts.writeMs,
-        isLast: () => this.#isDraining,
-      };
-      onRequest(new NodeExchange(head, { request, response }, options));
-      return;
-    }
-    const error = errorAnswer(head, requestIdOf(undefined, false), request.headers.accept);
-    response.shouldKeepAlive = false;
-    response.writeHead(error.head.status, error.head.reason, [...error.head.fields]).end(error.content);
-  }
-
-  #mayUpgrade(request: IncomingMessage): boolean {
-    if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
-    const head = this.#readHead(request);
-    return typeof head !== 'string' && this.#options.mayUpgrade(head);
-  }
-
-  /** The head of a request, or the situation that it is refused for. */
-  #readHead(request: IncomingMessage): RequestHead | ErrorSituation {
-    const { requestLineBytes, headerCount, headersBytes } = this.#options.limits;
-    const { rawHeaders, method = '', url = '' } = request;
-    if (method.length + url.length + '  HTTP/1.1'.length > requestLineBytes) return 'uri_too_long';
-    if (rawHeaders.length > 2 * headerCount) return 'fields_too_large';
-    let bytes = 0;
-    for (const part of rawHeaders) bytes += part.length + 2;
-    if (bytes > headersBytes) return 'fields_too_large';
-    const address = requestAddress(url, rawHeaders, request.httpVersionMinor === 0);
-    const peer = this.#peers.get(request.socket);
-    return address === undefined || peer === undefined ? 'bad_request' : new NodeRequestHead(request, address, peer);
-  }
-}
-
-function refuse(socket: Duplex, situation: ErrorSituation): void {
-  socket.on('error', () => undefined);
-  socket.end(rawErrorAnswer(situation, requestIdOf(undefined, false)));
 }

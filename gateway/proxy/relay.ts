@@ -1,5 +1,8 @@
 // One call to one target and the way of its answer to the client, at the client's pace.
-import type { Exchange, RawFields, ResponseHead } from './exchange.ts';
+import { connectionOptions } from '../http1/connection-options.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import type { Exchange } from './exchange.ts';
+import { type FieldRewrite, responseLines } from './forwarded-fields.ts';
 import type {
   Upstream,
   UpstreamCall,
@@ -11,13 +14,18 @@ import type {
 
 /** Who made the call and decides what becomes of it. */
 export interface RelayOwner {
-  /** The head that goes to the client; undefined drops the answer: the owner goes on without this relay. */
-  headArrived(head: ResponseHead): ResponseHead | undefined;
+  readonly responseRewrite: FieldRewrite;
+  /** Whether the answer goes to the client; if not, the call is over and the owner goes on without it. */
+  headArrived(status: number): boolean;
+  /** Field lines that are added to the answer, each with its CRLF. */
+  addedLines(): string;
   /** There was no head. */
   callFailed(failed: UpstreamFailure): void;
   /** The content went to the client whole, or broke off on the way. */
   answerEnded(outcome: 'success' | 'truncated'): void;
 }
+
+const NO_REWRITE: FieldRewrite = { drop: null, lines: '' };
 
 export class Relay implements UpstreamEvents {
   readonly #exchange: Exchange;
@@ -48,30 +56,38 @@ export class Relay implements UpstreamEvents {
     this.#call?.abort();
   }
 
-  onInterim(status: number, fields: RawFields): void {
-    if (!this.#isAborted) this.#exchange.sendInterim(status, fields);
+  onInterim({ status, reason, fields, minor }: ResponseHead): void {
+    if (this.#isAborted) return;
+    const { nominated } = connectionOptions(fields, minor);
+    this.#exchange.sendInterim(status, reason, responseLines(fields, nominated, NO_REWRITE));
   }
 
-  onHead(head: ResponseHead): void {
+  onHead({ status, reason, fields, minor, framing }: ResponseHead): void {
     if (this.#isAborted) return;
-    const forwarded = this.#owner.headArrived(head);
-    if (forwarded === undefined) {
+    if (!this.#owner.headArrived(status)) {
       this.abort();
       return;
     }
     this.#isForwarding = true;
-    this.#exchange.sendHead(forwarded);
+    const { nominated } = connectionOptions(fields, minor);
+    const lines = responseLines(fields, nominated, this.#owner.responseRewrite) + this.#owner.addedLines();
+    this.#exchange.sendHead({ status, reason, lines, framing });
   }
 
-  onContent(chunk: Uint8Array): boolean {
-    if (this.#isAborted) return true;
-    return this.#exchange.write(chunk);
+  onContent(octets: Buffer): boolean {
+    return this.#isAborted || this.#exchange.write(octets);
   }
 
-  onEnd(trailers: RawFields): void {
+  onPause(): void {
+    if (this.#isForwarding && !this.#isAborted) this.#exchange.flush();
+  }
+
+  onEnd(trailers: string): void {
     if (this.#isAborted) return;
-    this.#exchange.end(trailers);
+    // Told first: the exchange's end begins the client's next request.
+    this.#isAborted = true;
     this.#owner.answerEnded('success');
+    this.#exchange.end(trailers);
   }
 
   onFailure(failed: UpstreamFailure): void {
@@ -80,7 +96,8 @@ export class Relay implements UpstreamEvents {
       this.#owner.callFailed(failed);
       return;
     }
-    this.#exchange.breakOff();
+    this.#isAborted = true;
     this.#owner.answerEnded('truncated');
+    this.#exchange.breakOff();
   }
 }

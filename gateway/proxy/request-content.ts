@@ -1,112 +1,140 @@
-// The content of a request as node:http delivers it: bounded, timed, and kept up to a size for a second attempt.
-import type { IncomingMessage } from 'node:http';
-import type { ContentLimits, RequestContent } from './exchange.ts';
+// The content of a request while it arrives: decoded, bounded, and kept up to a size for a second attempt.
+import { ContentReader } from '../http1/content-reader.ts';
+import type { Framing } from '../http1/framing.ts';
+import type { Violation } from '../http1/violation.ts';
+import type { ContentLimits, ContentSink, RequestContent } from './exchange.ts';
+import { fieldLines } from './forwarded-fields.ts';
 
-export interface ContentOptions extends ContentLimits {
-  /** The longest wait between two reads. */
-  readonly idleMs: number;
-  readonly onTooLarge: () => void;
-  readonly onIdle: () => void;
+/** How much may arrive while nobody takes it. */
+const MAX_WAITING_BYTES = 65_536;
+
+export interface ContentOwner {
+  /** Stops and starts the reading from the client. */
+  pauseContent(): void;
+  resumeContent(): void;
+  contentTooLarge(): void;
 }
 
-/** The client left or broke a rule before the content was complete. */
-class ContentBroken extends Error {
-  override readonly name = 'ContentBroken';
-}
-
-/** Reads a request once and serves any number of readers, one after another. */
 export class IncomingContent implements RequestContent {
-  readonly #message: IncomingMessage;
-  readonly #options: ContentOptions;
-  readonly #chunks: Uint8Array[] = [];
-  /** The position in the stream of `#chunks[0]`, counted in chunks; above 0 when chunks were let go. */
-  #dropped = 0;
+  readonly framing: Framing;
+  readonly #owner: ContentOwner;
+  readonly #reader = new ContentReader();
+  #limits: ContentLimits = { maxBytes: Number.POSITIVE_INFINITY, bufferBytes: 0 };
+  #kept: Buffer[] = [];
   #keptBytes = 0;
+  /** How many of the kept pieces the sink has got. */
+  #given = 0;
   #totalBytes = 0;
-  #isComplete = false;
-  #broken: ContentBroken | undefined;
-  #pulling: Promise<void> | undefined;
+  #hasLost = false;
+  #sink: ContentSink | undefined;
+  #isSinkReady = false;
+  #hasTooMuch = false;
 
-  constructor(message: IncomingMessage, options: ContentOptions) {
-    this.#message = message;
-    this.#options = options;
+  constructor(framing: Framing, owner: ContentOwner) {
+    this.framing = framing;
+    this.#owner = owner;
+    this.#reader.begin(framing);
+  }
+
+  /** Whether all of it has arrived. */
+  get isComplete(): boolean {
+    return this.#reader.isWhole;
+  }
+
+  /** Whether any of it has arrived. */
+  get hasBegun(): boolean {
+    return this.#totalBytes > 0 || this.isComplete;
+  }
+
+  /** Content that came with the head may be too much already. */
+  setLimits(limits: ContentLimits): void {
+    this.#limits = limits;
+    this.#checkSize();
+  }
+
+  /** Takes what arrived and returns where the content ended in it, or its length; or the rule that is broken. */
+  feed(piece: Buffer, start: number): number | Violation {
+    const end = this.#reader.feed(piece, start, this);
+    if (typeof end === 'number' && this.isComplete) this.#finish();
+    return end;
+  }
+
+  /** A piece of decoded content. */
+  onContent(octets: Buffer): void {
+    if (this.#hasTooMuch) return;
+    this.#totalBytes += octets.length;
+    this.#checkSize();
+    if (this.#hasTooMuch) return;
+    this.#kept.push(octets);
+    this.#keptBytes += octets.length;
+    this.#give();
+    if (this.#kept.length > this.#given && this.#waitingBytes() > MAX_WAITING_BYTES) this.#owner.pauseContent();
   }
 
   isReplayable(): boolean {
-    return this.#dropped === 0 && this.#broken === undefined;
+    return !this.#hasLost;
   }
 
-  async *read(): AsyncGenerator<Uint8Array> {
-    for (let position = 0; ; ) {
-      if (this.#broken !== undefined) throw this.#broken;
-      if (position < this.#dropped) throw new ContentBroken('the content cannot be read again');
-      const chunk = this.#chunks[position - this.#dropped];
-      if (chunk !== undefined) {
-        position++;
-        yield chunk;
-        this.#letGo();
-      } else if (this.#isComplete) {
-        return;
-      } else {
-        // Readers share one pull: an attempt that was given up must not swallow the chunk it waited for.
-        this.#pulling ??= this.#pull();
-        await this.#pulling;
+  attach(sink: ContentSink): void {
+    this.#sink = sink;
+    this.#given = 0;
+    this.#isSinkReady = true;
+    this.#give();
+    if (this.isComplete) this.#finish();
+    else if (this.#isSinkReady) this.#owner.resumeContent();
+  }
+
+  detach(): void {
+    this.#sink = undefined;
+    this.#isSinkReady = false;
+  }
+
+  resume(): void {
+    if (this.#sink === undefined) return;
+    this.#isSinkReady = true;
+    this.#give();
+    if (this.isComplete) this.#finish();
+    else if (this.#isSinkReady) this.#owner.resumeContent();
+  }
+
+  #checkSize(): void {
+    if (this.#hasTooMuch || this.#totalBytes <= this.#limits.maxBytes) return;
+    this.#hasTooMuch = true;
+    this.#sink = undefined;
+    this.#kept.length = 0;
+    this.#owner.contentTooLarge();
+  }
+
+  #give(): void {
+    while (this.#isSinkReady && this.#sink !== undefined && this.#given < this.#kept.length) {
+      const octets = this.#kept[this.#given++];
+      if (octets !== undefined && !this.#sink.onContent(octets)) {
+        this.#isSinkReady = false;
+        this.#owner.pauseContent();
       }
+      this.#letGo();
     }
   }
 
-  /** Beyond the size to keep, what was read is let go and there is no second attempt. */
+  /** Beyond the size to keep, what was given is let go, and there is no second attempt. */
   #letGo(): void {
-    if (this.#keptBytes <= this.#options.bufferBytes) return;
-    this.#dropped += this.#chunks.length;
-    this.#chunks.length = 0;
-    this.#keptBytes = 0;
+    if (this.#keptBytes <= this.#limits.bufferBytes && !this.#hasLost) return;
+    for (const octets of this.#kept.splice(0, this.#given)) this.#keptBytes -= octets.length;
+    this.#given = 0;
+    this.#hasLost = true;
   }
 
-  async #pull(): Promise<void> {
-    try {
-      const chunk = await this.#nextChunk();
-      if (chunk === null) {
-        this.#isComplete = true;
-        return;
-      }
-      this.#totalBytes += chunk.length;
-      if (this.#totalBytes > this.#options.maxBytes) {
-        this.#broken = new ContentBroken('the content is too large');
-        this.#options.onTooLarge();
-        return;
-      }
-      this.#chunks.push(chunk);
-      this.#keptBytes += chunk.length;
-    } finally {
-      this.#pulling = undefined;
-    }
+  #finish(): void {
+    const sink = this.#sink;
+    if (sink === undefined || this.#given < this.#kept.length) return;
+    this.#sink = undefined;
+    const { trailers } = this.#reader;
+    sink.onContentEnd(trailers === undefined ? '' : fieldLines(trailers));
   }
 
-  #nextChunk(): Promise<Uint8Array | null> {
-    const message = this.#message;
-    return new Promise((resolve) => {
-      const settle = (chunk: Uint8Array | null): void => {
-        clearTimeout(timer);
-        message.off('readable', onReadable).off('end', onReadable).off('close', onReadable).off('error', onReadable);
-        resolve(chunk);
-      };
-      const onReadable = (): void => {
-        const chunk: Uint8Array | null = message.read();
-        if (chunk !== null) settle(chunk);
-        else if (message.readableEnded) settle(null);
-        else if (message.destroyed || message.errored) {
-          this.#broken = new ContentBroken('the client left before the content was complete');
-          settle(null);
-        }
-      };
-      const timer = setTimeout(() => {
-        this.#broken = new ContentBroken('the content did not arrive in time');
-        settle(null);
-        this.#options.onIdle();
-      }, this.#options.idleMs);
-      message.on('readable', onReadable).on('end', onReadable).on('close', onReadable).on('error', onReadable);
-      onReadable();
-    });
+  #waitingBytes(): number {
+    let bytes = 0;
+    for (let at = this.#given; at < this.#kept.length; at++) bytes += this.#kept[at]?.length ?? 0;
+    return bytes;
   }
 }

@@ -1,4 +1,4 @@
-// What node:http leaves unchecked in a request: the form of its target and its Host field (RFC 9112 section 3).
+// Where a request wants to go: the forms of its target (RFC 9112 section 3.2) and its authority.
 import { isHost } from '../core/address.ts';
 
 /** The request's address: its target in origin form (or `*`) and its authority. */
@@ -8,18 +8,12 @@ export interface RequestAddress {
 }
 
 /**
- * Reads target and Host; undefined when either is malformed, Host is missing in HTTP/1.1 or repeated. The authority of
- * a target in absolute form replaces the Host field.
+ * Reads target and Host ('' when there is none, which only HTTP/1.0 may); undefined when either is malformed. The
+ * authority of a target in absolute form replaces the Host field.
  */
-export function requestAddress(
-  target: string,
-  rawFields: readonly string[],
-  isHttp10: boolean,
-): RequestAddress | undefined {
-  const hosts = hostFields(rawFields);
-  const [host] = hosts;
-  if (hosts.length > 1 || (host === undefined ? !isHttp10 : !isAuthority(host))) return undefined;
-  if (target.startsWith('/') || target === '*') return { target, host: host ?? '' };
+export function requestAddress(target: string, host: string, isHttp10: boolean): RequestAddress | undefined {
+  if (host === '' ? !isHttp10 : !isAuthority(host)) return undefined;
+  if (target.startsWith('/') || target === '*') return { target, host };
   return absoluteForm(target);
 }
 
@@ -33,15 +27,6 @@ function absoluteForm(target: string): RequestAddress | undefined {
   if (host === '' || !isAuthority(host)) return undefined;
   const rest = target.slice(end);
   return { target: rest.startsWith('/') ? rest : `/${rest}`, host };
-}
-
-function hostFields(rawFields: readonly string[]): string[] {
-  const hosts: string[] = [];
-  for (let at = 0; at < rawFields.length; at += 2) {
-    const name = rawFields[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts.push(rawFields[at + 1] ?? '');
-  }
-  return hosts;
 }
 
 /** `host`, `host:port`, `[ipv6]` or `[ipv6]:port`; never empty. */

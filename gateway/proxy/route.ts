@@ -4,13 +4,13 @@ import { formatAddress } from '../core/address.ts';
 import type { Pool } from '../pool/pool.ts';
 import { RouteCell } from '../shared/route-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
-import { type FieldRewrite, prepareFieldRewrite } from './fields.ts';
+import { type FieldRewrite, prepareFieldRewrite } from './forwarded-fields.ts';
 import type { UpstreamTarget } from './upstream.ts';
 
 /** One step of a fallback chain. */
 export type FallbackStep =
   | { readonly kind: 'upstream'; readonly targets: readonly UpstreamTarget[] }
-  | { readonly kind: 'respond'; readonly status: number; readonly fields: readonly string[]; readonly content: Buffer };
+  | { readonly kind: 'respond'; readonly status: number; readonly lines: string; readonly content: Buffer };
 
 export interface Route {
   readonly name: string;
@@ -60,8 +60,8 @@ function prepareStep(step: NonNullable<RouteConfig['fallback']>['chain'][number]
     return { kind: 'upstream', targets };
   }
   const content = Buffer.from(step.body);
-  const fields = ['Content-Type', step.contentType, 'Content-Length', String(content.length)];
-  return { kind: 'respond', status: step.status, fields, content };
+  const lines = `Content-Type: ${step.contentType}\r\nContent-Length: ${content.length}\r\nCache-Control: no-store\r\n`;
+  return { kind: 'respond', status: step.status, lines, content };
 }
 
 /** The Host field for an attempt. */

@@ -2,7 +2,7 @@
 import type { AccessRecord } from '../core/access-record.ts';
 import type { Clock } from '../core/clock.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
-import type { Exchange, RawFields } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -10,7 +10,8 @@ import type { Upstream } from './upstream.ts';
 export interface TransactionServices {
   readonly upstream: Upstream;
   readonly clock: Clock;
-  readonly onFinished: (record: AccessRecord) => void;
+  /** Takes the record of every request; null when nobody wants it. */
+  readonly onFinished: ((record: AccessRecord) => void) | null;
   readonly onDegraded: (service: string, reason: DegradedReason | null) => void;
 }
 
@@ -22,6 +23,6 @@ export interface RoutedRequest {
   readonly client: string;
   /** The target as it goes upstream. */
   readonly target: string;
-  /** The fields as they go upstream, without Host. */
-  readonly fields: RawFields;
+  /** The field lines as they go upstream, each with its CRLF, without Host. */
+  readonly lines: string;
 }

@@ -8,10 +8,10 @@ import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { type FailedAttempt, isIdempotent, mayRetry } from '../resilience/retry.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { type DegradedReason, retryReason } from '../shared/service-cell.ts';
-import { errorAnswer } from './answers.ts';
-import type { ExchangeEvents, RequestContent, ResponseHead } from './exchange.ts';
+import { errorAnswer, sendAnswer } from './answers.ts';
+import type { ExchangeEvents, RequestContent } from './exchange.ts';
 import { type DegradedTransaction, Fallback } from './fallback.ts';
-import { responseFields } from './fields.ts';
+import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
 import { hostFor } from './route.ts';
 import type { RoutedRequest, TransactionServices } from './routed-request.ts';
@@ -32,6 +32,8 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
   /** What the answer under way says of its endpoint. */
   #verdict: Outcome = 'success';
   #status = 0;
+  /** Content of Weir's own answer, which goes out after the record is written. */
+  #ownBytes = 0;
   #totalTimer: NodeJS.Timeout | undefined;
   #isFinished = false;
 
@@ -40,7 +42,7 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
     this.services = services;
     this.#startedMs = services.clock.nowMs();
     const { exchange } = request;
-    this.#isRepeatable = isIdempotent(exchange.head.method) || exchange.head.header('idempotency-key') !== undefined;
+    this.#isRepeatable = isIdempotent(exchange.method) || exchange.header('idempotency-key') !== undefined;
   }
 
   get content(): RequestContent | null {
@@ -57,6 +59,7 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
       return;
     }
     this.#content = exchange.openContent({ maxBytes: route.maxBodyBytes, bufferBytes: retry.bodyBufferBytes });
+    if (this.#isFinished) return;
     if (timeout.totalMs !== Number.POSITIVE_INFINITY) {
       this.#totalTimer = setTimeout(() => this.#outOfTime(), timeout.totalMs);
     }
@@ -83,27 +86,35 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
     }
   }
 
-  headArrived(head: ResponseHead): ResponseHead | undefined {
+  get responseRewrite(): FieldRewrite {
+    return this.request.route.responseRewrite;
+  }
+
+  addedLines(): string {
+    return '';
+  }
+
+  headArrived(status: number): boolean {
     const { route } = this.request;
     const lease = this.#lease;
-    if (lease === undefined) return undefined;
+    if (lease === undefined) return false;
     const elapsedMs = lease.elapsedMs();
     route.pool.shared.observeUpstream(elapsedMs / 1000);
-    this.#verdict = route.failureStatuses.has(head.status) ? 'status' : 'success';
-    if (route.retryStatuses.has(head.status) && this.#mayRetry('status', true)) {
+    this.#verdict = route.failureStatuses.has(status) ? 'status' : 'success';
+    if (route.retryStatuses.has(status) && this.#mayRetry('status', true)) {
       const next = this.#acquire();
       // Nobody else to ask: this answer is better than none.
       if (typeof next !== 'string') {
         this.#release(this.#verdict);
         route.pool.shared.countRetry('status');
         queueMicrotask(() => this.#send(next));
-        return undefined;
+        return false;
       }
     }
     if (this.#verdict === 'success') lease.answered(elapsedMs);
     if (route.pool.shared.leaveDegraded()) this.services.onDegraded(route.service, null);
-    this.#status = head.status;
-    return { ...head, fields: responseFields(head.fields, route.responseRewrite) };
+    this.#status = status;
+    return true;
   }
 
   callFailed(failed: UpstreamFailure): void {
@@ -147,12 +158,11 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
   /** Answers with Weir's own words for a situation. */
   answer(situation: ErrorSituation): void {
     const { exchange, requestId } = this.request;
-    const { head, content } = errorAnswer(situation, requestId, exchange.head.header('accept'));
-    this.#status = head.status;
-    exchange.sendHead(head);
-    exchange.write(content);
-    exchange.end([]);
+    const answer = errorAnswer(situation, requestId, exchange.header('accept'));
+    this.#status = answer.head.status;
+    this.#ownBytes = answer.content.length;
     this.#finish(situation);
+    sendAnswer(exchange, answer);
   }
 
   fallbackAnswered(status: number): void {
@@ -181,17 +191,19 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
       lease.release('client_gone');
       return;
     }
-    const { exchange, route, target, fields } = this.request;
+    const { exchange, route, target, lines } = this.request;
     const { endpoint } = lease;
     if (!this.#tried.includes(endpoint)) this.#tried.push(endpoint);
     this.#lease = lease;
     this.#relay = new Relay(exchange, this);
     this.#relay.start(this.services.upstream, endpoint, {
-      method: exchange.head.method,
+      method: exchange.method,
       target,
-      fields: ['Host', hostFor(route, exchange.head.host, endpoint.key), ...fields],
+      host: hostFor(route, exchange.host, endpoint.key),
+      lines,
       content: this.#content,
       timeouts: route.config.timeout,
+      needsFresh: this.#hasResentStale,
     });
   }
 
@@ -237,22 +249,22 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
     const { exchange, route, requestId, client } = this.request;
     const durationMs = this.services.clock.nowMs() - this.#startedMs;
     // A client that left before the answer is counted as nginx does: 499.
-    route.counts.requestEnded(exchange.head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
-    this.services.onFinished({
+    route.counts.requestEnded(exchange.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
+    this.services.onFinished?.({
       requestId,
       client,
-      method: exchange.head.method,
-      host: exchange.head.host,
-      path: withoutQuery(exchange.head.target),
+      method: exchange.method,
+      host: exchange.host,
+      path: withoutQuery(exchange.target),
       status: this.#status,
-      bytes: exchange.contentBytes,
+      bytes: this.#ownBytes + exchange.contentBytes,
       durationMs,
       route: route.name,
       service: route.service,
       attempts: this.#attempts,
       degraded: this.#fallback?.label ?? null,
       error,
-      userAgent: exchange.head.header('user-agent') ?? null,
+      userAgent: exchange.header('user-agent') ?? null,
     });
   }
 }

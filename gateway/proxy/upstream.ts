@@ -1,6 +1,7 @@
 // The seam behind: what sending a request to an endpoint takes and what comes back, whatever codec carries it.
 import type { AttemptFailure } from '../core/failure.ts';
-import type { RawFields, RequestContent, ResponseHead } from './exchange.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import type { RequestContent } from './exchange.ts';
 
 /** Where a request can be sent: an endpoint of a pool or of a fallback. Compared by identity. */
 export interface UpstreamTarget {
@@ -12,7 +13,7 @@ export interface UpstreamTarget {
 
 export interface UpstreamTimeouts {
   readonly connectMs: number;
-  /** From the request to the head of its response. */
+  /** From the request, all of it, to the head of its response. */
   readonly responseMs: number;
   /** Between two reads of the response's content. */
   readonly idleMs: number;
@@ -21,30 +22,37 @@ export interface UpstreamTimeouts {
 export interface UpstreamRequest {
   readonly method: string;
   readonly target: string;
-  /** With Host, without hop-by-hop fields. */
-  readonly fields: RawFields;
+  readonly host: string;
+  /** Field lines, each with its CRLF, without Host and the chunked coding. */
+  readonly lines: string;
   readonly content: RequestContent | null;
   readonly timeouts: UpstreamTimeouts;
+  /** Whether a kept connection will not do. */
+  readonly needsFresh: boolean;
 }
 
 /** A failed call. */
 export interface UpstreamFailure {
   readonly failure: AttemptFailure;
-  /** What the system said, for the log. */
+  /** What the system or the codec said, for the log. */
   readonly detail: string;
   /** Whether a byte of the request may have reached the endpoint. */
   readonly sent: boolean;
-  /** Whether the connection was an old one that the endpoint had closed or was about to close. */
+  /** Whether the connection was a kept one that ended before a byte of the response. */
   readonly stale: boolean;
 }
 
 /** What comes back. After `onHead` a failure means that the content broke off. */
 export interface UpstreamEvents {
-  onInterim(status: number, fields: RawFields): void;
+  onInterim(head: ResponseHead): void;
+  /** The head is valid until `onEnd`. */
   onHead(head: ResponseHead): void;
-  /** False stops the reading until `UpstreamCall.resume`. */
-  onContent(chunk: Uint8Array): boolean;
-  onEnd(trailers: RawFields): void;
+  /** False stops the reading until `UpstreamCall.resume`. The octets are a view that is valid until this returns. */
+  onContent(octets: Buffer): boolean;
+  /** What arrived has been given: a good moment to send it on. */
+  onPause(): void;
+  /** `trailers` are field lines, each with its CRLF. */
+  onEnd(trailers: string): void;
   onFailure(failed: UpstreamFailure): void;
 }
 
@@ -60,5 +68,5 @@ export interface Upstream {
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall;
   /** The target is gone: its idle connections close at once, the others when they are free. */
   forget(target: UpstreamTarget): void;
-  stop(): Promise<void>;
+  stop(): void;
 }

@@ -9,11 +9,21 @@ import type { Lease } from '../pool/lease.ts';
 import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
-import type { RequestHead } from './exchange.ts';
+import type { RequestDescription } from './exchange.ts';
 import type { Described } from './handler.ts';
-import type { Upgrade } from './listener.ts';
 import { hostFor } from './route.ts';
 import type { TransactionServices } from './routed-request.ts';
+import { attemptFailure } from './upstream-error.ts';
+
+/** A request that asked for a tunnel; the answer goes to the socket. */
+export interface Upgrade {
+  readonly head: Pick<RequestDescription, 'method' | 'target' | 'host'> & { readonly userAgent: string | null };
+  readonly described: Described;
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** What the client sent behind the head. */
+  readonly early: Buffer;
+}
 
 export interface WebSocketOptions extends Pick<TransactionServices, 'onFinished'> {
   readonly clock: Clock;
@@ -34,9 +44,8 @@ export class WebSocketRelay {
     this.#proxy.on('error', () => undefined);
   }
 
-  /** Takes over an upgrade that `described` a request for. */
-  open(upgrade: Upgrade, described: Described): void {
-    const { request, socket, early, head } = upgrade;
+  /** Takes over an upgrade. */
+  open({ request, socket, early, head, described }: Upgrade): void {
     const { route } = described;
     const lease = route.pool.acquire({ tried: [], ejection: route.config.ejection, failOpen: true });
     if (typeof lease === 'string') {
@@ -77,7 +86,7 @@ export class WebSocketRelay {
 }
 
 interface TunnelParts {
-  readonly head: RequestHead;
+  readonly head: Upgrade['head'];
   readonly described: Described;
   readonly lease: Lease;
   readonly socket: Duplex;
@@ -98,6 +107,9 @@ class Tunnel {
     this.#options = options;
     this.#startedMs = options.clock.nowMs();
     parts.described.route.counts.requestStarted();
+    parts.socket.on('readable', this.#lookForEnd).once('end', () => {
+      if (this.#status === 0) parts.socket.destroy();
+    });
   }
 
   get endpoint(): PooledEndpoint {
@@ -114,8 +126,9 @@ class Tunnel {
     call.setHeader('Host', hostFor(route, head.host, lease.endpoint.key));
     call.setHeader('Connection', 'Upgrade');
     call.setHeader('Upgrade', 'websocket');
-    for (let at = 0; at < described.fields.length; at += 2) {
-      call.appendHeader(described.fields[at] ?? '', described.fields[at + 1] ?? '');
+    for (const line of described.lines.split('\r\n')) {
+      const colon = line.indexOf(':');
+      if (colon > 0) call.appendHeader(line.slice(0, colon), line.slice(colon + 1).trim());
     }
     this.#responseTimer = setTimeout(() => {
       this.#outcome = 'http_response_timeout';
@@ -129,11 +142,17 @@ class Tunnel {
     clearTimeout(this.#responseTimer);
     if (this.#status !== 0) return;
     const { described, socket } = this.#parts;
-    const failure: AttemptFailure = this.#outcome === 'http_response_timeout' ? this.#outcome : failureOf(error);
+    const failure: AttemptFailure = this.#outcome === 'http_response_timeout' ? this.#outcome : this.#failureOf(error);
     if (socket.destroyed) return;
     this.#outcome = failure;
     this.#status = 502;
     socket.write(rawErrorAnswer(failure, described.requestId));
+  }
+
+  #failureOf(error: Error): AttemptFailure {
+    const isConnected = this.#call?.socket?.connecting === false;
+    // The relay's own connect timeout has no code.
+    return !isConnected && /connect timeout/i.test(error.message) ? 'connection_timeout' : attemptFailure(error, false);
   }
 
   clientClosed(): void {
@@ -144,7 +163,7 @@ class Tunnel {
     const durationMs = this.#options.clock.nowMs() - this.#startedMs;
     lease.release(this.#outcome);
     route.counts.requestEnded(head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
-    this.#options.onFinished({
+    this.#options.onFinished?.({
       requestId,
       client,
       method: head.method,
@@ -158,7 +177,7 @@ class Tunnel {
       attempts: [{ endpoint: lease.endpoint.key, outcome: this.#outcome, ms: Math.round(durationMs * 10) / 10 }],
       degraded: null,
       error: this.#outcome === 'success' ? null : this.#outcome,
-      userAgent: head.header('user-agent') ?? null,
+      userAgent: head.userAgent,
     });
   }
 
@@ -167,8 +186,14 @@ class Tunnel {
     this.#call?.destroy();
   }
 
+  /** Nobody reads from the client until the endpoint has answered: so its leaving would not show. */
+  readonly #lookForEnd = (): void => {
+    if (this.#parts.socket.readableLength === 0) this.#parts.socket.read();
+  };
+
   #answered(response: IncomingMessage): void {
     clearTimeout(this.#responseTimer);
+    this.#parts.socket.off('readable', this.#lookForEnd);
     const { described, lease } = this.#parts;
     this.#status = response.statusCode ?? 502;
     this.#outcome = described.route.failureStatuses.has(this.#status) ? 'status' : 'success';
@@ -178,13 +203,4 @@ class Tunnel {
 
 function bytesWritten(socket: Duplex): number {
   return 'bytesWritten' in socket ? (socket as Socket).bytesWritten : 0;
-}
-
-function failureOf(error: Error): AttemptFailure {
-  const code = 'code' in error ? error.code : '';
-  if (code === 'ECONNREFUSED') return 'connection_refused';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'dns_error';
-  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'destination_ip_unroutable';
-  if (error.message.includes('connect timeout') || code === 'ETIMEDOUT') return 'connection_timeout';
-  return 'connection_terminated';
 }

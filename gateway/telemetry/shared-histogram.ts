@@ -22,23 +22,24 @@ export class SharedHistogram extends Histogram<string> {
     this.#read = read;
   }
 
-  override async get(): ReturnType<Histogram<string>['get']> {
-    const described = await super.get();
+  /** What the registry asks for, and `get` of the histogram too; prom-client's types do not name it. */
+  async getForPromString() {
     const values = this.#read().flatMap(({ label, totals }) => this.#samples(label, totals));
-    return { ...described, help: this.#help, values };
+    return { name: this.#series, help: this.#help, type: 'histogram', aggregator: 'sum', values };
   }
 
   #samples(label: string, { cumulative, count, sumSeconds }: HistogramTotals) {
-    const labels = { [this.#label]: label };
+    const sharedLabels = { [this.#label]: label };
     const bounds = [...BUCKET_BOUNDS_SECONDS, '+Inf'];
     return [
       ...bounds.map((le, at) => ({
-        labels: { le, ...labels },
+        labels: { le },
+        sharedLabels,
         value: cumulative[at] ?? count,
         metricName: `${this.#series}_bucket`,
       })),
-      { labels, value: sumSeconds, metricName: `${this.#series}_sum` },
-      { labels, value: count, metricName: `${this.#series}_count` },
+      { labels: {}, sharedLabels, value: sumSeconds, metricName: `${this.#series}_sum` },
+      { labels: {}, sharedLabels, value: count, metricName: `${this.#series}_count` },
     ];
   }
 }

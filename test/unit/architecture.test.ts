@@ -11,6 +11,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   routing: 1,
   balancing: 1,
   resilience: 1,
+  http1: 1,
   config: 2,
   shared: 2,
   pool: 2,
@@ -29,7 +30,7 @@ const STEPS: ReadonlySet<string> = new Set(['pool → shared']);
 
 /** Which room may use which package. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  undici: ['discovery', 'proxy'],
+  undici: ['discovery'],
   'http-proxy-3': ['proxy'],
   pino: ['telemetry'],
   'prom-client': ['telemetry'],

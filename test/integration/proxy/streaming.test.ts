@@ -41,7 +41,7 @@ describe('a response', () => {
     await client.until('hello');
     for (const connection of upstream.connections) breakOff(connection);
     const answer = await client.untilClosed(1500);
-    expect(answer).not.toContain('0\r\n\r\n');
+    expect(answer).not.toContain('\r\n0\r\n\r\n');
     expect(answer.split('HTTP/1.1')).toHaveLength(2);
     await waitFor(() => gateway.records.length === 1, { limitMs: 1000, what: 'the record' });
     expect(gateway.records[0]).toMatchObject({ status: 200, error: 'truncated', attempts: [{ outcome: 'truncated' }] });

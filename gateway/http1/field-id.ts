@@ -1,0 +1,81 @@
+// The fields that Weir itself has to know, told apart by length and letters without a lower-case copy of the name.
+
+/** What a field means to Weir; 0 for all the others. */
+export const FIELD = {
+  other: 0,
+  host: 1,
+  connection: 2,
+  contentLength: 3,
+  transferEncoding: 4,
+  te: 5,
+  upgrade: 6,
+  keepAlive: 7,
+  proxyConnection: 8,
+  expect: 9,
+  trailer: 10,
+  http2Settings: 11,
+  xForwardedFor: 12,
+  xForwardedProto: 13,
+  xForwardedHost: 14,
+  xForwardedPort: 15,
+  xForwardedServer: 16,
+  xForwardedPrefix: 17,
+  forwarded: 18,
+  xRealIp: 19,
+  xRequestId: 20,
+  date: 21,
+} as const;
+
+/** By length of the name: the names of that length with their ids. */
+const BY_LENGTH: readonly (readonly (readonly [name: string, id: number])[])[] = byLength([
+  ['host', FIELD.host],
+  ['connection', FIELD.connection],
+  ['content-length', FIELD.contentLength],
+  ['transfer-encoding', FIELD.transferEncoding],
+  ['te', FIELD.te],
+  ['upgrade', FIELD.upgrade],
+  ['keep-alive', FIELD.keepAlive],
+  ['proxy-connection', FIELD.proxyConnection],
+  ['expect', FIELD.expect],
+  ['trailer', FIELD.trailer],
+  ['http2-settings', FIELD.http2Settings],
+  ['x-forwarded-for', FIELD.xForwardedFor],
+  ['x-forwarded-proto', FIELD.xForwardedProto],
+  ['x-forwarded-host', FIELD.xForwardedHost],
+  ['x-forwarded-port', FIELD.xForwardedPort],
+  ['x-forwarded-server', FIELD.xForwardedServer],
+  ['x-forwarded-prefix', FIELD.xForwardedPrefix],
+  ['forwarded', FIELD.forwarded],
+  ['x-real-ip', FIELD.xRealIp],
+  ['x-request-id', FIELD.xRequestId],
+  ['date', FIELD.date],
+]);
+
+/** The id of the field whose name stands in `text` from `start` to `end`. */
+export function fieldId(text: string, start: number, end: number): number {
+  const candidates = BY_LENGTH[end - start];
+  if (candidates === undefined) return FIELD.other;
+  for (const [name, id] of candidates) if (equalsIgnoringCase(text, start, name)) return id;
+  return FIELD.other;
+}
+
+/** Whether `text` has at `start` the letters of `name`, which is in lower case and of token octets. */
+export function equalsIgnoringCase(text: string, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++) {
+    const octet = text.charCodeAt(start + at);
+    const wanted = name.charCodeAt(at);
+    // Setting the bit makes a letter lower case, but makes other octets others: `_` and `^` are their own only form.
+    if (octet !== wanted && ((octet | 0x20) !== wanted || wanted < 0x61 || wanted > 0x7a)) return false;
+  }
+  return true;
+}
+
+function byLength(names: readonly (readonly [string, number])[]): (readonly [string, number])[][] {
+  const table: (readonly [string, number])[][] = [];
+  for (const entry of names) {
+    const sameLength = table[entry[0].length] ?? [];
+    sameLength.push(entry);
+    table[entry[0].length] = sameLength;
+  }
+  return table;
+}

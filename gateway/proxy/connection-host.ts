@@ -1,0 +1,25 @@
+// What a listener is to its connections, and they to it.
+import type { Socket } from 'node:net';
+import type { GatewayConfig } from '../config/gateway-schema.ts';
+import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
+import type { HeadLimits } from '../http1/head-limits.ts';
+import type { ClientExchange } from './client-exchange.ts';
+import type { Sweep } from './sweep.ts';
+
+export interface HostedConnection {
+  /** Ends the connection if no request is under way on it. */
+  closeIfIdle(): void;
+  destroy(): void;
+}
+
+/** What all connections of a listener share. */
+export interface ConnectionHost {
+  readonly headLimits: HeadLimits;
+  readonly timeouts: GatewayConfig['timeouts'];
+  readonly sweep: Sweep;
+  readonly isDraining: boolean;
+  onRequest(exchange: ClientExchange, options: Options): void;
+  /** True when the request is an upgrade that somebody takes over, with the socket and what was read. */
+  takeUpgrade(exchange: ClientExchange, options: Options, take: () => { socket: Socket; octets: Buffer }): boolean;
+  onClosed(connection: HostedConnection): void;
+}

@@ -1,0 +1,288 @@
+// One connection to an endpoint: one call at a time, strict about what comes back, kept only when nothing is in doubt.
+import { connect, type Socket } from 'node:net';
+import type { AttemptFailure } from '../core/failure.ts';
+import { connectionOptions } from '../http1/connection-options.ts';
+import { ContentReader } from '../http1/content-reader.ts';
+import type { HeadLimits } from '../http1/head-limits.ts';
+import { HeadReader } from '../http1/head-reader.ts';
+import { ResponseHead } from '../http1/response-head.ts';
+import { fieldLines } from './forwarded-fields.ts';
+import { ReadBuffer } from './read-buffer.ts';
+import type { Sweep, Sweepable } from './sweep.ts';
+import type { UpstreamEvents, UpstreamRequest, UpstreamTarget } from './upstream.ts';
+import { type CallWire, Http1Call } from './upstream-call.ts';
+import { attemptFailure } from './upstream-error.ts';
+
+/** The pool that a connection belongs to. */
+export interface ConnectionPool {
+  readonly sweep: Sweep;
+  /** The connection is free and may be used again. */
+  released(connection: UpstreamConnection): void;
+  closed(connection: UpstreamConnection): void;
+}
+
+/** The largest response head that is accepted. */
+const HEAD_LIMITS: HeadLimits = { firstLineBytes: 8192, fieldsBytes: 65_536, fieldCount: 256 };
+/** More interim responses than this to one request are an attack. */
+const MAX_INTERIM = 32;
+/** How long a connection that nobody uses is kept, unless the endpoint announces a shorter time. */
+const IDLE_MS = 60_000;
+const NEVER = Number.POSITIVE_INFINITY;
+
+type Phase = 'connecting' | 'idle' | 'head' | 'content' | 'closed';
+
+export class UpstreamConnection implements Sweepable, CallWire {
+  readonly #pool: ConnectionPool;
+  readonly #socket: Socket;
+  readonly #buffer = new ReadBuffer();
+  readonly #reader = new HeadReader(HEAD_LIMITS, 'response');
+  readonly #head = new ResponseHead(HEAD_LIMITS);
+  readonly #content = new ContentReader();
+  #phase: Phase = 'connecting';
+  #call: Http1Call | undefined;
+  #isPersistent = false;
+  #interim = 0;
+  #served = 0;
+  #isConnected = false;
+  #isPaused = false;
+  #deadlineMs = NEVER;
+  #failure: { readonly failure: AttemptFailure; readonly detail: string } | undefined;
+
+  constructor(target: UpstreamTarget, pool: ConnectionPool) {
+    this.#pool = pool;
+    const { host, port } = target;
+    this.#socket = connect({
+      host,
+      port,
+      noDelay: true,
+      onread: {
+        buffer: () => this.#buffer.next(),
+        callback: (length: number, octets: Uint8Array) => this.#onRead(length, octets),
+      },
+    });
+    this.#socket.on('connect', () => this.#connected());
+    this.#socket.on('drain', () => this.#call?.drained());
+    this.#socket.on('end', () => this.#ended());
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#errored(error));
+    this.#socket.on('close', () => this.#closed());
+    pool.sweep.add(this);
+  }
+
+  get isIdle(): boolean {
+    return this.#phase === 'idle';
+  }
+
+  send(request: UpstreamRequest, events: UpstreamEvents): Http1Call {
+    const call = new Http1Call(this, request, events);
+    this.#call = call;
+    this.#interim = 0;
+    const { sweep } = this.#pool;
+    if (this.#isConnected) {
+      this.#phase = 'head';
+      this.#deadlineMs = sweep.nowMs + request.timeouts.responseMs;
+    } else {
+      this.#deadlineMs = sweep.nowMs + request.timeouts.connectMs;
+    }
+    call.begin();
+    return call;
+  }
+
+  /** Content of the request goes on: the endpoint's time to answer begins anew. */
+  requestProgressed(): void {
+    const call = this.#call;
+    if (this.#phase === 'head' && call !== undefined) {
+      this.#deadlineMs = this.#pool.sweep.nowMs + call.request.timeouts.responseMs;
+    }
+  }
+
+  writeText(text: string): boolean {
+    return this.#socket.write(text, 'latin1');
+  }
+
+  writeOctets(octets: Buffer): boolean {
+    return this.#socket.write(octets);
+  }
+
+  resumeReading(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.#phase === 'content') this.#awaitContent();
+    this.#socket.resume();
+  }
+
+  callAborted(call: Http1Call): void {
+    if (this.#call === call) this.destroy();
+  }
+
+  destroy(): void {
+    this.#call = undefined;
+    this.#socket.destroy();
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs <= this.#deadlineMs) return;
+    this.#deadlineMs = NEVER;
+    switch (this.#phase) {
+      case 'connecting':
+        this.#fail('connection_timeout', 'the connection was not accepted in time');
+        return;
+      case 'head':
+        this.#fail('http_response_timeout', 'no response in time');
+        return;
+      case 'content':
+        this.#fail('http_response_timeout', 'the content stopped');
+        return;
+      default:
+        this.destroy();
+    }
+  }
+
+  #connected(): void {
+    this.#isConnected = true;
+    if (this.#phase !== 'connecting') return;
+    this.#phase = 'head';
+    this.#deadlineMs = this.#pool.sweep.nowMs + (this.#call?.request.timeouts.responseMs ?? NEVER);
+  }
+
+  /** False stops the reading. */
+  #onRead(length: number, octets: Uint8Array): boolean {
+    const piece = this.#buffer.piece(length, octets);
+    if (this.#phase === 'content') this.#readContent(piece, 0);
+    else if (this.#phase === 'head') this.#readHead(piece);
+    else this.destroy();
+    const call = this.#call;
+    if (call !== undefined && !call.isAborted) call.events.onPause();
+    return !this.#isPaused;
+  }
+
+  #readHead(piece: Buffer): void {
+    const end = this.#reader.feed(piece);
+    if (typeof end === 'string') this.#fail('http_protocol_error', end);
+    else if (end > 0) this.#takeHead(piece, end);
+  }
+
+  /** The reader has a whole head, which ends in `piece` at `end`. */
+  #takeHead(piece: Buffer, end: number): void {
+    const { text } = this.#reader;
+    const call = this.#call;
+    const head = this.#head;
+    if (call === undefined) return;
+    const broken = head.parse(text, text.length, call.request.method);
+    if (broken !== null) {
+      this.#fail('http_protocol_error', broken);
+    } else if (head.status < 200) {
+      this.#takeInterim(call, piece, end);
+    } else {
+      this.#isPersistent = this.#mayLiveOn();
+      this.#phase = 'content';
+      this.#awaitContent();
+      this.#content.begin(head.framing);
+      call.events.onHead(head);
+      if (this.#call === call) this.#readContent(piece, end);
+    }
+  }
+
+  #takeInterim(call: Http1Call, piece: Buffer, end: number): void {
+    // A 101 that nobody asked for would make of what follows something else than HTTP.
+    if (this.#head.status === 101 || ++this.#interim > MAX_INTERIM) {
+      this.#fail('http_protocol_error', 'an interim response that was not asked for');
+      return;
+    }
+    call.events.onInterim(this.#head);
+    if (this.#call === call && end < piece.length) this.#readHead(piece.subarray(end));
+  }
+
+  #readContent(piece: Buffer, start: number): void {
+    const call = this.#call;
+    if (call === undefined) return;
+    if (!this.#isPaused) this.#awaitContent();
+    const end = this.#content.feed(piece, start, this);
+    if (this.#call !== call) return;
+    if (typeof end === 'string') this.#fail('http_protocol_error', end);
+    else if (this.#content.isWhole) this.#finish(call, end < piece.length);
+  }
+
+  /** A piece of decoded content. */
+  onContent(octets: Buffer): void {
+    const call = this.#call;
+    if (call === undefined || call.isAborted) return;
+    this.#buffer.handedOut(octets);
+    if (call.events.onContent(octets) || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#deadlineMs = NEVER;
+    this.#socket.pause();
+  }
+
+  #finish(call: Http1Call, hasSurplus: boolean): void {
+    this.#call = undefined;
+    this.#served++;
+    const { trailers } = this.#content;
+    if (this.#isPersistent && !hasSurplus && call.isRequestWhole) {
+      this.#phase = 'idle';
+      this.#deadlineMs = this.#pool.sweep.nowMs + this.#idleMs();
+      this.#buffer.shrink();
+      this.resumeReading();
+      this.#pool.released(this);
+    } else {
+      if (!call.isRequestWhole) call.request.content?.detach();
+      this.#phase = 'closed';
+      this.#socket.destroy();
+    }
+    call.events.onEnd(trailers === undefined ? '' : fieldLines(trailers));
+  }
+
+  #mayLiveOn(): boolean {
+    return this.#head.framing.kind !== 'close' && connectionOptions(this.#head.fields, this.#head.minor).isPersistent;
+  }
+
+  /** A second less than the endpoint announces, so that it does not close while a request is on its way. */
+  #idleMs(): number {
+    const announced = /(?:^|[,; ])timeout=(\d{1,6})/i.exec(this.#head.fields.get('keep-alive') ?? '');
+    return announced === null ? IDLE_MS : Math.min(IDLE_MS, Math.max(0, Number(announced[1]) * 1000 - 1000));
+  }
+
+  #awaitContent(): void {
+    this.#deadlineMs = this.#pool.sweep.nowMs + (this.#call?.request.timeouts.idleMs ?? NEVER);
+  }
+
+  #ended(): void {
+    const call = this.#call;
+    if (call !== undefined && this.#phase === 'content' && this.#content.endsWithConnection) {
+      this.#finish(call, false);
+      return;
+    }
+    this.#socket.destroy();
+  }
+
+  #errored(error: NodeJS.ErrnoException): void {
+    this.#failure ??= { failure: attemptFailure(error, this.#isConnected), detail: error.message };
+  }
+
+  #fail(failure: AttemptFailure, detail: string): void {
+    this.#failure = { failure, detail };
+    this.#socket.destroy();
+    // The caller must not wait for the socket to say that it is closed.
+    this.#closed();
+  }
+
+  #closed(): void {
+    const call = this.#call;
+    this.#call = undefined;
+    this.#pool.closed(this);
+    const hadNoResponse = this.#phase === 'head' && !this.#reader.isUnfinished;
+    this.#phase = 'closed';
+    this.#pool.sweep.remove(this);
+    if (call === undefined || call.isAborted) return;
+    if (!call.isRequestWhole) call.request.content?.detach();
+    const { failure, detail } = this.#failure ?? {
+      failure: 'connection_terminated',
+      detail: 'closed without a response',
+    };
+    call.events.onFailure({
+      failure,
+      detail,
+      sent: this.#isConnected,
+      stale: this.#served > 0 && hadNoResponse && failure === 'connection_terminated',
+    });
+  }
+}
