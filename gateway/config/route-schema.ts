@@ -67,7 +67,9 @@ const routeKeys = section({
     .describe('Largest request body, or "off"; absent: limits.body of the gateway.'),
   websocket: flag.default(true).describe('Whether WebSocket upgrades are tunnelled.'),
   fallback: fallback.exactOptional().describe('Who answers when the service cannot; absent: nobody.'),
-  protocol: choice(['http'], ['https', 'h2', 'h2c']).default('http').describe('What the endpoints speak.'),
+  protocol: choice(['http', 'https'], ['h2', 'h2c'])
+    .default('http')
+    .describe('What the endpoints speak; the certificate of an https one is checked.'),
   breaker: offOnly.default('off').describe('Circuit breaker; only "off" works in this version.'),
   compress: offOnly.default('off').describe('Compression of responses; only "off" works in this version.'),
   securityHeaders: offOnly.default('off').describe('Security headers; only "off" works in this version.'),
@@ -97,6 +99,7 @@ export const routeSchema = routeKeys.transform((keys, checking) => {
     ejection,
     bodyBytes: keys.body ?? null,
     websocket,
+    protocol: keys.protocol,
     fallback: keys.fallback ?? null,
   };
 });

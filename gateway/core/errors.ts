@@ -51,6 +51,8 @@ export const ERROR_ANSWERS = {
   connection_refused: badGateway('connection_refused', 'The service refused the connection.'),
   destination_ip_unroutable: badGateway('destination_ip_unroutable', 'The service is out of reach.'),
   dns_error: badGateway('dns_error', 'The name of the service does not resolve.'),
+  tls_certificate_error: badGateway('tls_certificate_error', 'The certificate of the service cannot be trusted.'),
+  tls_protocol_error: badGateway('tls_protocol_error', 'The service does not speak TLS.'),
   connection_terminated: badGateway('connection_terminated', 'The service closed the connection without an answer.'),
   http_protocol_error: badGateway('http_protocol_error', 'The service sent an invalid response.'),
   connection_timeout: gatewayTimeout('connection_timeout', 'The service did not accept the connection in time.'),

@@ -111,6 +111,7 @@ export class Fallback implements RelayOwner {
       lines,
       content,
       timeouts: route.config.timeout,
+      tls: null,
       needsFresh: false,
     });
   }

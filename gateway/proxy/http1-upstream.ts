@@ -1,6 +1,13 @@
 // Upstream connections by Weir's own codec: a pool for each endpoint, the newest kept connection first.
 import type { Sweep } from './sweep.ts';
-import type { Upstream, UpstreamCall, UpstreamEvents, UpstreamRequest, UpstreamTarget } from './upstream.ts';
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamEvents,
+  UpstreamRequest,
+  UpstreamTarget,
+  UpstreamTls,
+} from './upstream.ts';
 import { type ConnectionPool, UpstreamConnection } from './upstream-connection.ts';
 
 export interface Http1UpstreamOptions {
@@ -11,43 +18,51 @@ export interface Http1UpstreamOptions {
 
 export class Http1Upstream implements Upstream {
   readonly #options: Http1UpstreamOptions;
-  readonly #pools = new Map<UpstreamTarget, EndpointPool>();
+  readonly #plainPools = new Map<UpstreamTarget, EndpointPool>();
+  readonly #tlsPools = new Map<UpstreamTarget, EndpointPool>();
 
   constructor(options: Http1UpstreamOptions) {
     this.#options = options;
   }
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
-    let pool = this.#pools.get(to);
+    const pools = request.tls === null ? this.#plainPools : this.#tlsPools;
+    let pool = pools.get(to);
     if (pool === undefined) {
-      pool = new EndpointPool(to, this.#options);
-      this.#pools.set(to, pool);
+      pool = new EndpointPool(to, request.tls, this.#options);
+      pools.set(to, pool);
     }
     return pool.take(request.needsFresh).send(request, events);
   }
 
   forget(target: UpstreamTarget): void {
-    this.#pools.get(target)?.close();
-    this.#pools.delete(target);
+    for (const pools of [this.#plainPools, this.#tlsPools]) {
+      pools.get(target)?.close();
+      pools.delete(target);
+    }
   }
 
   stop(): void {
-    for (const pool of this.#pools.values()) pool.destroy();
-    this.#pools.clear();
+    for (const pools of [this.#plainPools, this.#tlsPools]) {
+      for (const pool of pools.values()) pool.destroy();
+      pools.clear();
+    }
   }
 }
 
 class EndpointPool implements ConnectionPool {
   readonly sweep: Sweep;
   readonly #target: UpstreamTarget;
+  readonly #tls: UpstreamTls | null;
   readonly #options: Http1UpstreamOptions;
   readonly #all = new Set<UpstreamConnection>();
   /** The one used last is at the end: few connections stay warm, the others expire. */
   readonly #idle: UpstreamConnection[] = [];
   #isClosed = false;
 
-  constructor(target: UpstreamTarget, options: Http1UpstreamOptions) {
+  constructor(target: UpstreamTarget, tls: UpstreamTls | null, options: Http1UpstreamOptions) {
     this.#target = target;
+    this.#tls = tls;
     this.#options = options;
     this.sweep = options.sweep;
   }
@@ -81,7 +96,7 @@ class EndpointPool implements ConnectionPool {
   }
 
   #open(): UpstreamConnection {
-    const connection = new UpstreamConnection(this.#target, this);
+    const connection = new UpstreamConnection(this.#target, this.#tls, this);
     this.#all.add(connection);
     this.#options.onConnections(1);
     return connection;

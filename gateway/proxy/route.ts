@@ -21,6 +21,8 @@ export interface Route {
   readonly maxBodyBytes: number;
   readonly requestRewrite: FieldRewrite;
   readonly responseRewrite: FieldRewrite;
+  /** null where the endpoints speak plain HTTP. */
+  readonly tls: { readonly servername: string } | null;
   /** Statuses that count against the endpoint, and those for which another one is tried. */
   readonly failureStatuses: ReadonlySet<number>;
   readonly retryStatuses: ReadonlySet<number>;
@@ -48,6 +50,7 @@ export function prepareRoute({ config, pool, cell, lane, maxBodyBytes }: RoutePa
     maxBodyBytes: config.bodyBytes ?? maxBodyBytes,
     requestRewrite: prepareFieldRewrite(config.rewrite.requestHeaders),
     responseRewrite: prepareFieldRewrite(config.rewrite.responseHeaders),
+    tls: config.protocol === 'https' ? { servername: servernameOf(config.rewrite.host) } : null,
     failureStatuses: new Set(config.ejection.statuses),
     retryStatuses: new Set(config.retry.statuses),
     fallback: fallback === null ? null : { on: new Set(fallback.on), chain: fallback.chain.map(prepareStep) },
@@ -62,6 +65,11 @@ function prepareStep(step: NonNullable<RouteConfig['fallback']>['chain'][number]
   const content = Buffer.from(step.body);
   const lines = `Content-Type: ${step.contentType}\r\nContent-Length: ${content.length}\r\nCache-Control: no-store\r\n`;
   return { kind: 'respond', status: step.status, lines, content };
+}
+
+/** The name that all endpoints share if the route gives one; otherwise each endpoint's own counts. */
+function servernameOf(host: RouteConfig['rewrite']['host']): string {
+  return typeof host === 'string' ? '' : host.literal.replace(/:\d+$/, '');
 }
 
 /** The Host field for an attempt. */

@@ -111,8 +111,10 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
         return false;
       }
     }
-    if (this.#verdict === 'success') lease.answered(elapsedMs);
-    if (route.pool.shared.leaveDegraded()) this.services.onDegraded(route.service, null);
+    if (this.#verdict === 'success') {
+      lease.answered(elapsedMs);
+      if (route.pool.shared.leaveDegraded()) this.services.onDegraded(route.service, null);
+    }
     this.#status = status;
     return true;
   }
@@ -203,6 +205,7 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
       lines,
       content: this.#content,
       timeouts: route.config.timeout,
+      tls: route.tls,
       needsFresh: this.#hasResentStale,
     });
   }

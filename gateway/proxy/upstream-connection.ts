@@ -1,5 +1,5 @@
 // One connection to an endpoint: one call at a time, strict about what comes back, kept only when nothing is in doubt.
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { AttemptFailure } from '../core/failure.ts';
 import { connectionOptions } from '../http1/connection-options.ts';
 import { ContentReader } from '../http1/content-reader.ts';
@@ -9,9 +9,10 @@ import { ResponseHead } from '../http1/response-head.ts';
 import { fieldLines } from './forwarded-fields.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import type { Sweep, Sweepable } from './sweep.ts';
-import type { UpstreamEvents, UpstreamRequest, UpstreamTarget } from './upstream.ts';
+import type { UpstreamEvents, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
 import { type CallWire, Http1Call } from './upstream-call.ts';
 import { attemptFailure } from './upstream-error.ts';
+import { openSocket } from './upstream-socket.ts';
 
 /** The pool that a connection belongs to. */
 export interface ConnectionPool {
@@ -48,19 +49,10 @@ export class UpstreamConnection implements Sweepable, CallWire {
   #deadlineMs = NEVER;
   #failure: { readonly failure: AttemptFailure; readonly detail: string } | undefined;
 
-  constructor(target: UpstreamTarget, pool: ConnectionPool) {
+  constructor(target: UpstreamTarget, tls: UpstreamTls | null, pool: ConnectionPool) {
     this.#pool = pool;
-    const { host, port } = target;
-    this.#socket = connect({
-      host,
-      port,
-      noDelay: true,
-      onread: {
-        buffer: () => this.#buffer.next(),
-        callback: (length: number, octets: Uint8Array) => this.#onRead(length, octets),
-      },
-    });
-    this.#socket.on('connect', () => this.#connected());
+    const onRead = (piece: Buffer): boolean => this.#onRead(piece);
+    this.#socket = openSocket({ target, tls, buffer: this.#buffer, onRead, onReady: () => this.#connected() });
     this.#socket.on('drain', () => this.#call?.drained());
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#errored(error));
@@ -145,8 +137,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
   }
 
   /** False stops the reading. */
-  #onRead(length: number, octets: Uint8Array): boolean {
-    const piece = this.#buffer.piece(length, octets);
+  #onRead(piece: Buffer): boolean {
     if (this.#phase === 'content') this.#readContent(piece, 0);
     else if (this.#phase === 'head') this.#readHead(piece);
     else this.destroy();

@@ -11,7 +11,14 @@ const CONNECT_FAILURES: ReadonlyMap<string, AttemptFailure> = new Map([
   ['ETIMEDOUT', 'connection_timeout'],
 ]);
 
-/** The failure behind an error; before the connection was made the system's code tells, afterwards it was cut. */
+/** OpenSSL's verdicts on a certificate, as Node names them. */
+const CERTIFICATE_CODE = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|ERR_TLS_CERT_)/;
+
+/** The failure behind an error; before the connection was made the code tells, afterwards it was cut. */
 export function attemptFailure(error: NodeJS.ErrnoException, isConnected: boolean): AttemptFailure {
-  return (isConnected ? undefined : CONNECT_FAILURES.get(error.code ?? '')) ?? 'connection_terminated';
+  const code = error.code ?? '';
+  if (isConnected) return 'connection_terminated';
+  if (CERTIFICATE_CODE.test(code)) return 'tls_certificate_error';
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return 'tls_protocol_error';
+  return CONNECT_FAILURES.get(code) ?? 'connection_terminated';
 }

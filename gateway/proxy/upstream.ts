@@ -11,6 +11,12 @@ export interface UpstreamTarget {
   readonly port: number;
 }
 
+/** How TLS is spoken to an endpoint. */
+export interface UpstreamTls {
+  /** The name that the certificate must be for, asked for by SNI; '' where the endpoint is an IP address. */
+  readonly servername: string;
+}
+
 export interface UpstreamTimeouts {
   readonly connectMs: number;
   /** From the request, all of it, to the head of its response. */
@@ -27,6 +33,8 @@ export interface UpstreamRequest {
   readonly lines: string;
   readonly content: RequestContent | null;
   readonly timeouts: UpstreamTimeouts;
+  /** null for plain TCP. */
+  readonly tls: UpstreamTls | null;
   /** Whether a kept connection will not do. */
   readonly needsFresh: boolean;
 }

@@ -65,7 +65,10 @@ export class WebSocketRelay {
       request,
       socket,
       early,
-      { target: { host, port, protocol: 'http:' }, connectTimeout: route.config.timeout.connectMs },
+      {
+        target: { host, port, protocol: route.tls === null ? 'http:' : 'https:' },
+        connectTimeout: route.config.timeout.connectMs,
+      },
       (error) => tunnel.failed(error),
     );
   }

@@ -105,6 +105,8 @@ export function retryReason(failure: Failure): RetryReason {
     case 'destination_ip_unroutable':
     case 'dns_error':
     case 'connection_timeout':
+    case 'tls_certificate_error':
+    case 'tls_protocol_error':
       return 'connect';
     case 'http_response_timeout':
       return 'timeout';

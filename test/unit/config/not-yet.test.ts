@@ -40,7 +40,6 @@ const ROUTE = [
   ['fallback: { on: [status-5xx], chain: [{ respond: {} }] }', 'fallback.on[0]'],
   ['fallback: { chain: [{ stale: { maxAge: 10m } }] }', 'fallback.chain[0].stale'],
   ['fallback: { chain: [{ upstream: [https://a] }] }', 'fallback.chain[0].upstream[0]'],
-  ['protocol: https', 'protocol'],
   ['protocol: h2', 'protocol'],
   ['protocol: h2c', 'protocol'],
   ['allow: []', 'allow'],

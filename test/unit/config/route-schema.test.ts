@@ -23,6 +23,7 @@ describe('a route file with nothing but a service', () => {
       },
       bodyBytes: null,
       websocket: true,
+      protocol: 'http',
       fallback: null,
     });
   });

@@ -1,0 +1,32 @@
+// Opens the socket of an upstream connection: plain TCP that reads into memory of ours, or TLS.
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { ReadBuffer } from './read-buffer.ts';
+import type { UpstreamTarget, UpstreamTls } from './upstream.ts';
+
+export interface SocketParts {
+  readonly target: UpstreamTarget;
+  readonly tls: UpstreamTls | null;
+  readonly buffer: ReadBuffer;
+  /** False stops the reading until the socket is resumed. The octets are a view that is valid until this returns. */
+  readonly onRead: (piece: Buffer) => boolean;
+  /** Requests can be sent now. */
+  readonly onReady: () => void;
+}
+
+export function openSocket({ target, tls, buffer, onRead, onReady }: SocketParts): Socket {
+  const { host, port } = target;
+  if (tls === null) {
+    const callback = (length: number, octets: Uint8Array): boolean => onRead(buffer.piece(length, octets));
+    const onread = { buffer: () => buffer.next(), callback };
+    return connect({ host, port, noDelay: true, onread }).on('connect', onReady);
+  }
+  const servername = tls.servername !== '' || isIP(host) !== 0 ? tls.servername : host;
+  // The certificate is checked against the name that was asked for, or the address where there is none.
+  const socket = connectTls({ host, port, servername, ALPNProtocols: ['http/1.1'] });
+  socket.setNoDelay(true);
+  socket.on('data', (piece: Buffer) => {
+    if (!onRead(piece)) socket.pause();
+  });
+  return socket.on('secureConnect', onReady);
+}
