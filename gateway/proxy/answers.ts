@@ -23,7 +23,7 @@ export function errorAnswer(situation: ErrorSituation, requestId: string, accept
   if (answer.proxyStatus !== null) lines += `Proxy-Status: weir; error=${answer.proxyStatus}\r\n`;
   if (answer.retryAfterSeconds !== undefined) lines += `Retry-After: ${answer.retryAfterSeconds}\r\n`;
   const framing = { kind: 'length' as const, length: content.length };
-  return { head: { status: answer.status, reason: answer.title, lines, framing }, content };
+  return { head: { status: answer.status, reason: answer.title, lines, hasDate: false, framing }, content };
 }
 
 /** Gives an answer to an exchange. */
@@ -36,7 +36,7 @@ export function sendAnswer(exchange: Exchange, { head, content }: OwnAnswer): vo
 /** The same as octets that end the connection, for where there is no codec left to write it. */
 export function rawErrorAnswer(situation: ErrorSituation, requestId: string): Buffer {
   const { head, content } = errorAnswer(situation, requestId, undefined);
-  const text = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}Connection: close\r\n\r\n`;
+  const text = `HTTP/1.1 ${head.status} ${head.reason}\r\nDate: ${new Date().toUTCString()}\r\n${head.lines}Connection: close\r\n\r\n`;
   return Buffer.concat([Buffer.from(text, 'latin1'), content]);
 }
 

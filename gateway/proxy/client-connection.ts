@@ -52,10 +52,6 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     host.sweep.add(this);
   }
 
-  get isDraining(): boolean {
-    return this.#host.isDraining;
-  }
-
   /** Ends the connection if no request is under way on it. */
   closeIfIdle(): void {
     if (this.#phase === 'idle' || (this.#phase === 'head' && !this.#reader.isUnfinished)) this.#socket.destroy();
@@ -83,7 +79,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   exchangeEnded(isLast: boolean): void {
     this.#exchange = undefined;
     this.#deadlines.continueSettled();
-    if (isLast || (this.#isHalfClosed && this.#unread.length === 0)) {
+    if (isLast || this.#host.isDraining || (this.#isHalfClosed && this.#unread.length === 0)) {
       this.#linger();
       return;
     }
@@ -175,6 +171,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const content = hasContent ? new IncomingContent(framing, this) : null;
     const exchange = new ClientExchange({
       wire: this,
+      listener: this.#host,
       head,
       address,
       peer: this.#peer,
@@ -276,8 +273,10 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   /** Ends the connection: the answer arrives only if what the client still sends is read for a while. */
   #linger(): void {
     this.#phase = 'lingering';
-    this.#deadlines.linger();
-    this.#socket.end();
+    this.#deadlines.awaitNothing();
+    // A slow reader has the time of `write` to take what is left before the lingering begins.
+    if (this.#socket.writableLength > 0) this.#deadlines.awaitReader();
+    this.#socket.end(() => this.#deadlines.linger());
     if (!this.#isHalfClosed) this.#socket.resume();
   }
 

@@ -52,7 +52,9 @@ export class ClientDeadlines {
     this.#nextMs = this.#sweep.nowMs + HALF_CLOSED_MS;
   }
 
+  /** All was written: what the client still sends is read for a while. */
   linger(): void {
+    this.#writeMs = NEVER;
     this.#nextMs = this.#sweep.nowMs + LINGER_MS;
   }
 

@@ -4,6 +4,7 @@ import type { Framing } from '../http1/framing.ts';
 import type { RequestHead } from '../http1/request-head.ts';
 import type { ClientPeer } from './client-address.ts';
 import type { AnswerHead, ContentLimits, Exchange, ExchangeEvents, RequestContent } from './exchange.ts';
+import type { HttpDate } from './http-date.ts';
 import type { IncomingContent } from './request-content.ts';
 import type { RequestAddress } from './request-line.ts';
 
@@ -19,12 +20,11 @@ export interface ExchangeWire {
   exchangeEnded(isLast: boolean): void;
   /** Ends the connection in the middle of an answer; a reset shows it where the end of the connection would not. */
   breakOff(mustReset: boolean): void;
-  /** Whether no other request will be read after this one. */
-  readonly isDraining: boolean;
 }
 
 export interface ExchangeParts {
   readonly wire: ExchangeWire;
+  readonly listener: { readonly date: HttpDate; readonly isDraining: boolean };
   readonly head: RequestHead;
   readonly address: RequestAddress;
   readonly peer: ClientPeer;
@@ -47,6 +47,7 @@ export class ClientExchange implements Exchange {
   /** Whether the client waits for a 100 before it sends its content. */
   expectsContinue: boolean;
   readonly #wire: ExchangeWire;
+  readonly #listener: ExchangeParts['listener'];
   readonly #minor: number;
   #isPersistent: boolean;
   #isChunked = false;
@@ -55,8 +56,9 @@ export class ClientExchange implements Exchange {
   #collected = '';
   #isOver = false;
 
-  constructor({ wire, head, address, peer, content, isPersistent, expectsContinue }: ExchangeParts) {
+  constructor({ wire, listener, head, address, peer, content, isPersistent, expectsContinue }: ExchangeParts) {
     this.#wire = wire;
+    this.#listener = listener;
     this.method = head.method;
     this.target = address.target;
     this.host = address.host;
@@ -100,13 +102,15 @@ export class ClientExchange implements Exchange {
     this.#wire.writeText('HTTP/1.1 100 Continue\r\n\r\n');
   }
 
-  sendHead({ status, reason, lines, framing }: AnswerHead): void {
+  sendHead({ status, reason, lines, hasDate, framing }: AnswerHead): void {
     if (this.isHeadSent || this.#isOver) return;
     this.isHeadSent = true;
     this.#takesContent = framing.kind !== 'none' && this.method !== 'HEAD';
     this.#isChunked = this.#takesContent && framing.kind !== 'length' && this.#minor === 1;
     this.#decidePersistence(framing);
     let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
+    // A recipient with a clock adds what an origin without one left out (RFC 9110 section 6.6.1).
+    if (!hasDate) head += `Date: ${this.#listener.date.value}\r\n`;
     if (this.#isChunked) head += 'Transfer-Encoding: chunked\r\n';
     if (!this.#isPersistent) head += 'Connection: close\r\n';
     else if (this.#minor === 0) head += 'Connection: keep-alive\r\n';
@@ -157,7 +161,7 @@ export class ClientExchange implements Exchange {
   #decidePersistence(framing: Framing): void {
     this.#endsByClosing = this.#takesContent && framing.kind !== 'length' && this.#minor === 0;
     const isContentLeft = this.content !== null && !this.content.isComplete;
-    if (this.#endsByClosing || isContentLeft || this.#wire.isDraining) this.#isPersistent = false;
+    if (this.#endsByClosing || isContentLeft || this.#listener.isDraining) this.#isPersistent = false;
   }
 
   #sendCollected(): boolean {

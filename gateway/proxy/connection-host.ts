@@ -4,6 +4,7 @@ import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import type { HeadLimits } from '../http1/head-limits.ts';
 import type { ClientExchange } from './client-exchange.ts';
+import type { HttpDate } from './http-date.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface HostedConnection {
@@ -18,6 +19,7 @@ export interface ConnectionHost {
   readonly timeouts: GatewayConfig['timeouts'];
   readonly sweep: Sweep;
   readonly isDraining: boolean;
+  readonly date: HttpDate;
   onRequest(exchange: ClientExchange, options: Options): void;
   /** True when the request is an upgrade that somebody takes over, with the socket and what was read. */
   takeUpgrade(exchange: ClientExchange, options: Options, take: () => { socket: Socket; octets: Buffer }): boolean;

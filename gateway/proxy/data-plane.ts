@@ -13,6 +13,7 @@ import type { GatewayCell } from '../shared/gateway-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
 import { RequestHandler } from './handler.ts';
+import { HttpDate } from './http-date.ts';
 import { Http1Upstream } from './http1-upstream.ts';
 import { Listener } from './listener.ts';
 import { prepareRoute, type Route } from './route.ts';
@@ -125,6 +126,7 @@ export class DataPlane {
       cell,
       isTrusted,
       sweep: this.#sweep,
+      date: new HttpDate(clock),
       onRequest: (exchange, options) => handler.handle(exchange, options),
       describeUpgrade: (request, options) => {
         const route = handler.findRoute(request);

@@ -23,6 +23,8 @@ export interface AnswerHead {
   readonly reason: string;
   /** Field lines, each with its CRLF, without those of the connection and of the chunked coding. */
   readonly lines: string;
+  /** Whether the lines have a Date. */
+  readonly hasDate: boolean;
   /** How the content that follows is delimited where it comes from. */
   readonly framing: Framing;
 }

@@ -88,7 +88,7 @@ export class Fallback implements RelayOwner {
     this.#answeredBy('respond', step.status);
     const lines = `${step.lines}X-Request-Id: ${requestId}\r\n${this.#marks('respond')}`;
     const framing = { kind: 'length' as const, length: step.content.length };
-    exchange.sendHead({ status: step.status, reason: STATUS_CODES[step.status] ?? '', lines, framing });
+    exchange.sendHead({ status: step.status, reason: STATUS_CODES[step.status] ?? '', lines, hasDate: false, framing });
     exchange.write(step.content);
     this.#transaction.fallbackEnded(null);
     exchange.end('');

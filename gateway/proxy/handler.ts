@@ -111,7 +111,7 @@ export class RequestHandler {
     if (answer !== null) {
       sendAnswer(exchange, answer);
     } else {
-      exchange.sendHead({ status: 204, reason: 'No Content', lines: '', framing: { kind: 'none' } });
+      exchange.sendHead({ status: 204, reason: 'No Content', lines: '', hasDate: false, framing: { kind: 'none' } });
       exchange.end('');
     }
   }

@@ -12,6 +12,7 @@ import type { ClientExchange } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import type { RequestDescription } from './exchange.ts';
 import type { Described } from './handler.ts';
+import type { HttpDate } from './http-date.ts';
 import type { Sweep } from './sweep.ts';
 import type { Upgrade } from './websocket.ts';
 
@@ -24,6 +25,7 @@ export interface ListenerOptions {
   readonly timeouts: GatewayConfig['timeouts'];
   readonly cell: GatewayCell;
   readonly sweep: Sweep;
+  readonly date: HttpDate;
   readonly isTrusted: TrustCheck;
   readonly onRequest: (exchange: ClientExchange, options: Options) => void;
   /** The request as it goes upstream if it may be upgraded; one that may not is answered as if it had not asked. */
@@ -35,6 +37,7 @@ export class Listener implements ConnectionHost {
   readonly headLimits: HeadLimits;
   readonly timeouts: GatewayConfig['timeouts'];
   readonly sweep: Sweep;
+  readonly date: HttpDate;
   readonly #options: ListenerOptions;
   readonly #server: Server;
   readonly #connections = new Set<HostedConnection>();
@@ -49,6 +52,7 @@ export class Listener implements ConnectionHost {
     const { limits } = options;
     this.timeouts = options.timeouts;
     this.sweep = options.sweep;
+    this.date = options.date;
     this.headLimits = {
       firstLineBytes: limits.requestLineBytes,
       fieldsBytes: limits.headersBytes,

@@ -1,5 +1,6 @@
 // One call to one target and the way of its answer to the client, at the client's pace.
 import { connectionOptions } from '../http1/connection-options.ts';
+import { FIELD } from '../http1/field-id.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Exchange } from './exchange.ts';
 import { type FieldRewrite, responseLines } from './forwarded-fields.ts';
@@ -71,7 +72,7 @@ export class Relay implements UpstreamEvents {
     this.#isForwarding = true;
     const { nominated } = connectionOptions(fields, minor);
     const lines = responseLines(fields, nominated, this.#owner.responseRewrite) + this.#owner.addedLines();
-    this.#exchange.sendHead({ status, reason, lines, framing });
+    this.#exchange.sendHead({ status, reason, lines, hasDate: fields.find(FIELD.date) !== -1, framing });
   }
 
   onContent(octets: Buffer): boolean {

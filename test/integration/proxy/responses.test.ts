@@ -184,7 +184,7 @@ describe('a response head', () => {
 
   it('is the same to the client however it is split', async () => {
     const octets =
-      'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 Fine\r\nX-A: \xe9\r\nTransfer-Encoding: chunked\r\n\r\n' +
+      'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 Fine\r\nDate: today\r\nX-A: \xe9\r\nTransfer-Encoding: chunked\r\n\r\n' +
       '3\r\nabc\r\n2;e\r\nde\r\n0\r\nX-T: 1\r\n\r\n';
     const plain = (answer: string): string =>
       answer.replace(/\r\n\r\n(?:\w+\r\n\w+\r\n)+0\r\n/, (chunks) => chunks.replaceAll(/\w+\r\n(\w+)\r\n/g, '$1'));
@@ -372,6 +372,37 @@ describe('the connection limit', () => {
     expect(await exchange(gateway.port, get('/'))).toContain('200 OK');
     two.close();
   });
+});
+
+describe('an answer that ends its connection', () => {
+  it.each([
+    ['a client that says close', get('/')],
+    ['a client of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+  ])(
+    'reaches %s whole, however slowly it reads',
+    async (_what, request) => {
+      const content = Buffer.alloc(30_000_000, 'x');
+      const upstream = await upstreamThat(({ socket }) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n\r\n`);
+        socket.write(content);
+      });
+      const gateway = await gatewayFor({ endpoints: [upstream.port] });
+      const client = await RawClient.connect(gateway.port);
+      client.socket.pause();
+      client.send(request);
+      let octets = 0;
+      client.socket.removeAllListeners('data');
+      // 600 KiB every 50 ms: the last of it is read seconds after the endpoint has sent it.
+      const timer = setInterval(() => {
+        const piece: Buffer | null = client.socket.read(614_400) ?? client.socket.read();
+        octets += piece?.length ?? 0;
+      }, 50);
+      await client.untilClosed(20_000);
+      clearInterval(timer);
+      expect(octets).toBeGreaterThan(content.length);
+    },
+    30_000,
+  );
 });
 
 describe('draining', () => {
