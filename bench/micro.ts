@@ -1,0 +1,140 @@
+// The codec alone: nanoseconds for a head, megabytes a second of chunk decoding; medians of some rounds.
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { ChunkedDecoder } from '../gateway/http1/chunked-decoder.ts';
+import type { HeadLimits } from '../gateway/http1/head-limits.ts';
+import { findHeadEnd } from '../gateway/http1/head-search.ts';
+import { RequestHead } from '../gateway/http1/request-head.ts';
+import { ResponseHead } from '../gateway/http1/response-head.ts';
+
+const LIMITS: HeadLimits = { firstLineBytes: 8192, fieldsBytes: 32_768, fieldCount: 100 };
+const ROUNDS = 7;
+/** So many heads or megabytes a round that a round takes some tenths of a second. */
+const HEADS = 200_000;
+const MEGABYTES = 512;
+const MEGABYTE = 1e6;
+
+/** What a browser sends for a page of a shop: 12 fields. */
+const REQUEST = [
+  'GET /orders/2024-11-29/items?page=2&sort=date HTTP/1.1',
+  'Host: shop.example.com',
+  'User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
+  'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  'Accept-Language: en-GB,en;q=0.7,de;q=0.3',
+  'Accept-Encoding: gzip, deflate, br, zstd',
+  'Referer: https://shop.example.com/orders',
+  'Connection: keep-alive',
+  'Cookie: session=3f2a9c11d8e74b0c8f51; theme=dark; basket=17',
+  'Upgrade-Insecure-Requests: 1',
+  'Sec-Fetch-Dest: document',
+  'Sec-Fetch-Mode: navigate',
+  'Sec-Fetch-Site: same-origin',
+  '',
+  '',
+].join('\r\n');
+
+const RESPONSE = [
+  'HTTP/1.1 200 OK',
+  'Content-Type: application/json; charset=utf-8',
+  'Content-Length: 132',
+  'Date: Fri, 29 Nov 2024 10:00:00 GMT',
+  'Connection: keep-alive',
+  'Keep-Alive: timeout=5',
+  '',
+  '',
+].join('\r\n');
+
+interface Row {
+  readonly what: string;
+  readonly unit: string;
+  /** Runs once and returns its figure. */
+  readonly measure: () => number;
+}
+
+/** Takes results, so that nothing measured can be left out as unused. */
+let sum = 0;
+
+const ROWS: readonly Row[] = [
+  { what: `request head, 12 fields, ${REQUEST.length} bytes`, unit: 'ns', measure: requestParser(false) },
+  { what: 'the same from a buffer, with the search of its end', unit: 'ns', measure: requestParser(true) },
+  { what: `response head, 5 fields, ${RESPONSE.length} bytes`, unit: 'ns', measure: parseResponses },
+  { what: 'chunk decoding, chunks of 64 bytes', unit: 'MB/s', measure: chunkDecoder(64) },
+  { what: 'chunk decoding, chunks of 1 KiB', unit: 'MB/s', measure: chunkDecoder(1024) },
+  { what: 'chunk decoding, chunks of 16 KiB', unit: 'MB/s', measure: chunkDecoder(16_384) },
+];
+
+const { values } = parseArgs({ options: { help: { type: 'boolean', default: false } } });
+if (values.help)
+  process.stdout.write('usage: node bench/micro.ts\n\nPrints what the HTTP/1.1 codec costs by itself.\n');
+else main();
+
+function main(): void {
+  process.stdout.write(`${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}, medians of ${ROUNDS} rounds\n`);
+  const figures = ROWS.map((): number[] => []);
+  // The rounds interleave the rows, so that a slow moment of the machine does not hit one row alone.
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [at, row] of ROWS.entries()) {
+      const figure = row.measure();
+      if (round > 0) figures[at]?.push(figure);
+    }
+  }
+  for (const [at, { what, unit }] of ROWS.entries()) {
+    process.stdout.write(
+      `${what.padEnd(52)} ${median(figures[at] ?? [])
+        .toFixed(0)
+        .padStart(6)} ${unit}\n`,
+    );
+  }
+  if (!Number.isFinite(sum)) process.stdout.write('unreachable\n');
+}
+
+function requestParser(isFromBuffer: boolean): () => number {
+  const head = new RequestHead(LIMITS);
+  const octets = Buffer.from(REQUEST, 'latin1');
+  return () => {
+    const startMs = performance.now();
+    for (let at = 0; at < HEADS; at++) {
+      const text = isFromBuffer ? octets.toString('latin1') : REQUEST;
+      const broken = head.parse(text, isFromBuffer ? findHeadEnd(text, 0) : text.length);
+      if (broken !== null) throw new Error(broken);
+      sum += head.fields.count + head.target.length;
+    }
+    return ((performance.now() - startMs) * 1e6) / HEADS;
+  };
+}
+
+function parseResponses(): number {
+  const head = new ResponseHead(LIMITS);
+  const startMs = performance.now();
+  for (let at = 0; at < HEADS; at++) {
+    const broken = head.parse(RESPONSE, RESPONSE.length, 'GET');
+    if (broken !== null) throw new Error(broken);
+    sum += head.fields.count + head.status;
+  }
+  return ((performance.now() - startMs) * 1e6) / HEADS;
+}
+
+/** Decodes pieces of 64 KiB as a socket delivers them. */
+function chunkDecoder(chunkBytes: number): () => number {
+  const decoder = new ChunkedDecoder();
+  const chunk = `${chunkBytes.toString(16)}\r\n${'x'.repeat(chunkBytes)}\r\n`;
+  const piece = Buffer.from(chunk.repeat(Math.ceil(65_536 / chunk.length)), 'latin1');
+  const into = {
+    onContent(octets: Buffer): void {
+      sum += octets.length;
+    },
+  };
+  return () => {
+    const pieces = Math.ceil((MEGABYTES * MEGABYTE) / piece.length / (65_536 / chunkBytes > 100 ? 10 : 1));
+    const startMs = performance.now();
+    for (let at = 0; at < pieces; at++) {
+      const end = decoder.feed(piece, 0, into);
+      if (end !== piece.length) throw new Error(`stopped: ${end}`);
+    }
+    return (pieces * piece.length) / MEGABYTE / ((performance.now() - startMs) / 1000);
+  };
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}

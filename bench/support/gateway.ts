@@ -1,0 +1,76 @@
+// A real gateway for drills: its own process, folder and ports, with what its admin address says of it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stringify } from 'yaml';
+
+export interface DrillGateway {
+  readonly port: number;
+  readonly pid: number;
+  /** The value of a metric, summed over its series; `name` may have labels, as the text writes them. */
+  metric(name: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface DrillOptions {
+  readonly port: number;
+  readonly workers: number;
+  readonly routes: Readonly<Record<string, object>>;
+  readonly gateway?: object;
+}
+
+const CLI = resolve(import.meta.dirname, '../../gateway/cli.ts');
+
+/** Starts a gateway and waits until it is ready. The admin address is on the next port. */
+export async function startGateway({ port, workers, routes, gateway = {} }: DrillOptions): Promise<DrillGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-drill-'));
+  mkdirSync(join(folder, 'routes'));
+  const config = {
+    listen: [{ address: `127.0.0.1:${port}` }],
+    admin: { address: `127.0.0.1:${port + 1}` },
+    workers,
+    routes: 'routes',
+    discovery: { snapshot: { path: join(folder, 'snapshot.json') } },
+    shutdown: { drain: '2s' },
+    log: { level: 'error', access: false },
+    ...gateway,
+  };
+  writeFileSync(join(folder, 'gateway.yaml'), stringify(config));
+  for (const [name, route] of Object.entries(routes)) {
+    writeFileSync(join(folder, 'routes', `${name}.yaml`), stringify(route));
+  }
+  const child = spawn(process.execPath, [CLI, 'start', '--config', join(folder, 'gateway.yaml')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const admin = `http://127.0.0.1:${port + 1}`;
+  await untilReady(child, `${admin}/readyz`);
+  return {
+    port,
+    pid: child.pid ?? 0,
+    metric: async (name) => sumOf(await (await fetch(`${admin}/metrics`)).text(), name),
+    stop: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}`);
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await delay(50);
+  }
+  throw new Error('the gateway does not become ready');
+}
+
+function sumOf(text: string, name: string): number {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
