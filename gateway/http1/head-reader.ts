@@ -4,6 +4,8 @@ import { findHeadEnd, judgeUnfinished, leadingEmptyLines } from './head-search.t
 import { CR } from './octets.ts';
 import type { Violation } from './violation.ts';
 
+/** What every response begins with, whatever comes after. */
+const RESPONSE_START = 'HTTP/1.';
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** One reader serves head after head of a connection. */
@@ -49,6 +51,9 @@ export class HeadReader {
   #await(text: string): number | Violation {
     this.text = text;
     this.#isWhole = text === '';
+    const isResponse = !this.#skipsEmptyLines;
+    // An endpoint that greets in another protocol would otherwise be waited for until it has had its time.
+    if (isResponse && !RESPONSE_START.startsWith(text.slice(0, RESPONSE_START.length))) return 'unknown version';
     return judgeUnfinished(text, this.#limits) ?? 0;
   }
 }

@@ -52,9 +52,9 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     host.sweep.add(this);
   }
 
-  /** Ends the connection if no request is under way on it. */
-  closeIfIdle(): void {
-    if (this.#phase === 'idle' || (this.#phase === 'head' && !this.#reader.isUnfinished)) this.#socket.destroy();
+  endWhenIdle(): void {
+    const isIdle = this.#phase === 'idle' || (this.#phase === 'head' && !this.#reader.isUnfinished);
+    if (isIdle) this.#deadlines.awaitLastRequest();
   }
 
   destroy(): void {

@@ -8,6 +8,8 @@ const CONTINUE_MS = 500;
 const HALF_CLOSED_MS = 900;
 /** How long, after an answer that ends the connection, what the client still sends is read and dropped. */
 const LINGER_MS = 2000;
+/** How long a connection without a request lives on when no more are accepted: a request may be on its way. */
+const LAST_REQUEST_MS = 200;
 const NEVER = Number.POSITIVE_INFINITY;
 
 export class ClientDeadlines {
@@ -40,6 +42,11 @@ export class ClientDeadlines {
   /** Content has arrived; means nothing while it is not waited for. */
   contentArrived(): void {
     if (this.#nextMs !== NEVER) this.awaitContent();
+  }
+
+  /** The listener drains: a request that is on its way has this time to arrive. */
+  awaitLastRequest(): void {
+    this.#nextMs = this.#sweep.nowMs + LAST_REQUEST_MS;
   }
 
   /** Nothing is expected of the client. */

@@ -8,8 +8,8 @@ import type { HttpDate } from './http-date.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface HostedConnection {
-  /** Ends the connection if no request is under way on it. */
-  closeIfIdle(): void;
+  /** Ends the connection soon if no request is under way on it; one that is on its way is still answered. */
+  endWhenIdle(): void;
   destroy(): void;
 }
 

@@ -89,7 +89,7 @@ export class Listener implements ConnectionHost {
   drain(): Promise<void> {
     this.isDraining = true;
     this.#server.close();
-    for (const connection of this.#connections) connection.closeIfIdle();
+    for (const connection of this.#connections) connection.endWhenIdle();
     if (this.#connections.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#drained = resolve;
