@@ -15,6 +15,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'x');
 const service = await startService();
 const gateway = await startGateway({
   port: PORT,
+  adminPort: PORT + 1,
   workers: 1,
   routes: {
     memory: {

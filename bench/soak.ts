@@ -8,7 +8,11 @@ import { type DrillGateway, startGateway } from './support/gateway.ts';
 import { residentMiB } from './support/process.ts';
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '1800' }, port: { type: 'string', default: '18180' } },
+  options: {
+    seconds: { type: 'string', default: '1800' },
+    port: { type: 'string', default: '18180' },
+    'admin-port': { type: 'string', default: '18181' },
+  },
 });
 
 const GOOD_CLIENTS = 20;
@@ -42,6 +46,7 @@ let isOver = false;
 const services = await Promise.all([startService(), startService()]);
 const gateway = await startGateway({
   port: Number(values.port),
+  adminPort: Number(values['admin-port']),
   workers: 2,
   routes: {
     soak: {

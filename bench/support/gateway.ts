@@ -17,6 +17,7 @@ export interface DrillGateway {
 
 export interface DrillOptions {
   readonly port: number;
+  readonly adminPort: number;
   readonly workers: number;
   readonly routes: Readonly<Record<string, object>>;
   readonly gateway?: object;
@@ -24,13 +25,19 @@ export interface DrillOptions {
 
 const CLI = resolve(import.meta.dirname, '../../gateway/cli.ts');
 
-/** Starts a gateway and waits until it is ready. The admin address is on the next port. */
-export async function startGateway({ port, workers, routes, gateway = {} }: DrillOptions): Promise<DrillGateway> {
+/** Starts a gateway and waits until it is ready. */
+export async function startGateway({
+  port,
+  adminPort,
+  workers,
+  routes,
+  gateway = {},
+}: DrillOptions): Promise<DrillGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-drill-'));
   mkdirSync(join(folder, 'routes'));
   const config = {
     listen: [{ address: `127.0.0.1:${port}` }],
-    admin: { address: `127.0.0.1:${port + 1}` },
+    admin: { address: `127.0.0.1:${adminPort}` },
     workers,
     routes: 'routes',
     discovery: { snapshot: { path: join(folder, 'snapshot.json') } },
@@ -45,7 +52,7 @@ export async function startGateway({ port, workers, routes, gateway = {} }: Dril
   const child = spawn(process.execPath, [CLI, 'start', '--config', join(folder, 'gateway.yaml')], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const admin = `http://127.0.0.1:${port + 1}`;
+  const admin = `http://127.0.0.1:${adminPort}`;
   await untilReady(child, `${admin}/readyz`);
   return {
     port,

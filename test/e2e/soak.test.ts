@@ -9,8 +9,8 @@ const SCRIPT = resolve(import.meta.dirname, '../../bench/soak.ts');
 
 describe('twenty seconds of mixed traffic', () => {
   it('cost no good client anything, end no worker and leave nothing open (case 142)', async () => {
-    const [port = 0] = await findFreePorts(1);
-    const args = [SCRIPT, '--seconds', '20', '--port', String(port)];
+    const [port = 0, adminPort = 0] = await findFreePorts(2);
+    const args = [SCRIPT, '--seconds', '20', '--port', String(port), '--admin-port', String(adminPort)];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     console.info(stdout);
     expect(stdout).toContain('soak passed');

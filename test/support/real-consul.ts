@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
 import { findFreePorts } from './free-ports.ts';
+import { tieToThisProcess } from './lifeline.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ServiceRegistration {
@@ -71,9 +72,9 @@ async function startOnce(): Promise<RealConsul> {
   async function put(path: string, body?: unknown): Promise<void> {
     await call('PUT', path, body);
   }
-  const killNow = () => agent.kill('SIGKILL');
+  let untie = (): void => undefined;
   async function ready(): Promise<void> {
-    process.once('exit', killNow);
+    untie = tieToThisProcess(agent.pid ?? 0);
     const isReady = async () => {
       if (agent.exitCode !== null) throw new Error(`consul ended with ${agent.exitCode}`);
       const nodes = await call('GET', '/v1/catalog/nodes?consistent').catch(() => '');
@@ -82,7 +83,7 @@ async function startOnce(): Promise<RealConsul> {
     await waitFor(isReady, { limitMs: START_LIMIT_MS, what: 'a Consul leader' });
   }
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    process.off('exit', killNow);
+    untie();
     if (agent.exitCode !== null || agent.signalCode !== null) return;
     const ended = once(agent, 'exit');
     agent.kill(signal);
