@@ -91,7 +91,7 @@ class Supervisor implements RunningGateway {
         gatewayCell: this.#cellBuffer,
         services: this.#book.snapshots(),
         version: this.#book.version,
-        reusePort: HAS_REUSE_PORT && size > 1,
+        reusePort: HAS_REUSE_PORT,
       }),
       onMessage: (member, message) => this.#heard(member, message),
       onGone: (member) => this.#giveBack(member),

@@ -65,6 +65,7 @@ http {
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / {
+      proxy_request_buffering off;
       proxy_pass http://bench; proxy_http_version 1.1; proxy_set_header Connection "";
       proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
       proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Request-Id $request_id;

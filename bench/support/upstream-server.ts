@@ -1,5 +1,5 @@
 // The upstream of the benchmarks, a process of its own: answers as cheaply as this language can.
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 
 const [port = '0', bytes = '100'] = process.argv.slice(2);
 const content =
@@ -12,7 +12,19 @@ const answer = Buffer.from(
 const END = Buffer.from('\r\n\r\n');
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-createServer({ noDelay: true }, (socket) => {
+/** Several sockets on the port: the event loop takes one connection from each in a turn. */
+const LISTENING_SOCKETS = 16;
+
+for (let at = 0; at < LISTENING_SOCKETS; at++) {
+  createServer({ noDelay: true }, serve).listen({
+    port: Number(port),
+    host: '127.0.0.1',
+    reusePort: true,
+    backlog: 4096,
+  });
+}
+
+function serve(socket: Socket): void {
   /** Octets of content that still belong to the request before. */
   let owed = 0;
   let rest = Buffer.alloc(0);
@@ -43,4 +55,4 @@ createServer({ noDelay: true }, (socket) => {
     socket.on('data', check);
   }
   socket.on('error', () => socket.destroy());
-}).listen(Number(port), '127.0.0.1', 4096);
+}

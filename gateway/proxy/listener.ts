@@ -1,4 +1,5 @@
 // A public listener: takes connections up to the limit, hands their requests on, drains.
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -33,13 +34,19 @@ export interface ListenerOptions {
   readonly onUpgrade: (upgrade: Upgrade) => void;
 }
 
+/**
+ * The event loop takes one connection from a listening socket in each turn, and a busy turn is long: so there are
+ * several sockets on the port, and the kernel spreads new connections over them.
+ */
+const LISTENING_SOCKETS = 8;
+
 export class Listener implements ConnectionHost {
   readonly headLimits: HeadLimits;
   readonly timeouts: GatewayConfig['timeouts'];
   readonly sweep: Sweep;
   readonly date: HttpDate;
   readonly #options: ListenerOptions;
-  readonly #server: Server;
+  readonly #servers: readonly Server[];
   readonly #connections = new Set<HostedConnection>();
   /** Parses upgrades once more, for the relay of tunnels, which wants them as node:http gives them. */
   readonly #upgrades = createHttpServer({ requireHostHeader: false });
@@ -58,7 +65,9 @@ export class Listener implements ConnectionHost {
       fieldsBytes: limits.headersBytes,
       fieldCount: limits.headerCount,
     };
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#connected(socket));
+    this.#servers = Array.from({ length: options.reusePort ? LISTENING_SOCKETS : 1 }, () =>
+      createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#connected(socket)),
+    );
     this.#upgrades.on('upgrade', (request: IncomingMessage, socket: Duplex, early: Buffer) => {
       const upgrade = this.#upgrading.get(socket);
       if (upgrade === undefined) socket.destroy();
@@ -69,26 +78,23 @@ export class Listener implements ConnectionHost {
 
   /** The port that is listened on. */
   get port(): number {
-    const address = this.#server.address();
-    return address !== null && typeof address === 'object' ? address.port : this.#options.port;
+    const address = this.#servers[0]?.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
   }
 
   /** Resolves when connections are accepted; rejects when the address cannot be had. */
-  listen(): Promise<void> {
+  async listen(): Promise<void> {
     const { host, port, reusePort } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port, reusePort, backlog: 4096 }, () => {
-        this.#server.off('error', reject);
-        resolve();
-      });
-    });
+    for (const server of this.#servers) {
+      server.listen({ host, port, reusePort, backlog: 4096 });
+      await once(server, 'listening');
+    }
   }
 
   /** Accepts no more and resolves when every connection has had its last answer. */
   drain(): Promise<void> {
     this.isDraining = true;
-    this.#server.close();
+    for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.endWhenIdle();
     if (this.#connections.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -98,7 +104,7 @@ export class Listener implements ConnectionHost {
 
   /** Cuts what is left. */
   stop(): void {
-    this.#server.close();
+    for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.destroy();
   }
 
