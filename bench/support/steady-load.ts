@@ -1,0 +1,76 @@
+// Steady load for drills: clients that ask again and again, and a count of what failed since it was last looked at.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool, request } from 'undici';
+
+export interface LoadCount {
+  readonly requests: number;
+  readonly failed: number;
+  /** Answers that came from a fallback. */
+  readonly degraded: number;
+  readonly slowestMs: number;
+  /** What went wrong, with how often. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+export class SteadyLoad {
+  readonly #url: string;
+  readonly #clients: Promise<void>[];
+  #isOver = false;
+  #requests = 0;
+  #failed = 0;
+  #degraded = 0;
+  #slowestMs = 0;
+  #errors: Record<string, number> = {};
+
+  /** Half of the clients keep their connection, half open one for each request; each rests `restMs` in between. */
+  constructor(url: string, options: { clients: number; restMs: number }) {
+    this.#url = url;
+    this.#clients = Array.from({ length: options.clients }, (_, at) => this.#client(at % 2 === 0, options.restMs));
+  }
+
+  /** What happened since the last call. */
+  take(): LoadCount {
+    const count = {
+      requests: this.#requests,
+      failed: this.#failed,
+      degraded: this.#degraded,
+      slowestMs: Math.round(this.#slowestMs),
+      errors: this.#errors,
+    };
+    this.#requests = this.#failed = this.#degraded = this.#slowestMs = 0;
+    this.#errors = {};
+    return count;
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+  }
+
+  async #client(isKept: boolean, restMs: number): Promise<void> {
+    const pool = new Pool(this.#url, { connections: 1 });
+    while (!this.#isOver) {
+      const begun = performance.now();
+      try {
+        const answer = isKept
+          ? await pool.request({ path: '/steady', method: 'GET' })
+          : await request(`${this.#url}/steady`, { headers: { connection: 'close' } });
+        await answer.body.dump();
+        this.#requests++;
+        if (answer.headers['x-degraded'] !== undefined) this.#degraded++;
+        if (answer.statusCode !== 200) this.#fail(`status ${answer.statusCode}`);
+      } catch (error) {
+        this.#requests++;
+        this.#fail(error instanceof Error ? error.message : String(error));
+      }
+      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - begun);
+      await delay(restMs);
+    }
+    await pool.close();
+  }
+
+  #fail(what: string): void {
+    this.#failed++;
+    this.#errors[what] = (this.#errors[what] ?? 0) + 1;
+  }
+}
