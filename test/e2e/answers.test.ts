@@ -86,7 +86,13 @@ describe('an answer of the gateway itself', () => {
     });
     expect(headers['retry-after']).toEqual(retryAfter ? expect.stringMatching(/^\d+$/) : undefined);
     const requestId = headers['x-request-id'];
-    expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', status, requestId, title: /./, detail: /./ });
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'about:blank',
+      status,
+      requestId,
+      title: expect.stringMatching(/./),
+      detail: expect.stringMatching(/./),
+    });
 
     const line = await waitFor(() => weir.accessLog().find(({ userAgent }) => userAgent === `json ${path}`), {
       limitMs: 5000,
