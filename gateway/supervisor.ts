@@ -219,6 +219,7 @@ class Supervisor implements RunningGateway {
       snapshotTakenAtMs: this.#book.takenAtMs,
       snapshotFrom: this.#book.from,
       statuses: this.#book.statuses(),
+      queries: this.#book.queries(),
     };
   }
 

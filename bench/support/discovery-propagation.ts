@@ -41,7 +41,9 @@ export async function measurePropagation(): Promise<void> {
     await consul.deregister(`web-${guest.name}`);
     await weir.activePorts('web', steadyPorts);
   }
-  console.log('\npropagation, a real gateway with two workers, a real Consul on the same machine, requests all the time');
+  console.log(
+    '\npropagation, a real gateway with two workers, a real Consul on the same machine, requests all the time',
+  );
   console.log(
     `from the registration to the first request of each worker, ${delaysMs.length} values of ${CHANGES} changes:`,
     `${percentiles(delaysMs)} (allowed: p99 100), ${load.failed.length} failed requests of ${load.sent}`,

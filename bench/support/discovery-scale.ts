@@ -1,8 +1,8 @@
 // A thousand services in one Consul: how soon all are known, over how many connections, and how soon one change is.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { unasked } from '../../gateway/core/discovery-update.ts';
 import { systemClock } from '../../gateway/core/clock.ts';
+import { unasked } from '../../gateway/core/discovery-update.ts';
 import { Asker } from '../../gateway/discovery/asker.ts';
 import { createConsulSource } from '../../gateway/discovery/consul.ts';
 import { consulSourceOptions } from '../../test/support/consul-source-options.ts';
@@ -58,7 +58,7 @@ export async function measureScale(): Promise<void> {
   console.log(`most connections to the agent: ${connections} (allowed: under 150)`);
   console.log(`a change in one service until it is applied, ${CHANGES} times: ${percentiles(delaysMs)} (allowed: 250)`);
   console.log(
-    `per change: ${((cpu.user + cpu.system) / 1000 / CHANGES).toFixed(1)} ms CPU of the leader's thread,`,
+    `per change: ${((cpu.user + cpu.system) / 1000 / CHANGES).toFixed(1)} ms CPU of this process (the asker and the benchmark),`,
     `${((updates - before.updates) / CHANGES).toFixed(2)} updates of pools' states`,
   );
   await asker.stop();

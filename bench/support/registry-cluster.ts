@@ -28,7 +28,12 @@ async function startReal(): Promise<Cluster> {
       for (const port of ports) {
         if (before.has(port)) continue;
         const instance = { ID: id(service, port), Service: service, Address: '10.0.0.1', Port: port, Tags: ['v1'] };
-        const check = { CheckID: `check-${id(service, port)}`, Name: 'http', ServiceID: instance.ID, Status: 'passing' };
+        const check = {
+          CheckID: `check-${id(service, port)}`,
+          Name: 'http',
+          ServiceID: instance.ID,
+          Status: 'passing',
+        };
         const node = { Node: 'bench', Address: '10.0.0.1' };
         await consul.call('PUT', '/v1/catalog/register', { ...node, Service: instance, Check: check });
       }

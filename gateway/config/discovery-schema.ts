@@ -1,9 +1,11 @@
 // The `discovery` section of gateway.yaml: the sources of endpoints, and how much an empty answer is believed.
-import { choice, duration, filePath, LATER, list, notYet, pattern, secret, section, text } from './fields.ts';
-import { listenAddress, originText } from './net-fields.ts';
+import { choice, duration, filePath, LATER, list, pattern, refuse, secret, section, text, whole } from './fields.ts';
+import { dnsTemplate, listenAddress, originText, resolverAddress, webOrigin } from './net-fields.ts';
 
 /** The discovery sources by name. */
-export const sourceName = choice(['consul', 'registry']);
+export const sourceName = choice(['consul', 'registry', 'dns', 'etcd']);
+
+const optionalFile = pattern('a file name, or ""', /^[^\0]*$/);
 
 const store = text('a store like sqlite:data/registry.db', (written) => {
   if (/^mysql:\/\//i.test(written)) return LATER;
@@ -11,8 +13,24 @@ const store = text('a store like sqlite:data/registry.db', (written) => {
   return path === undefined ? undefined : { kind: 'sqlite' as const, path };
 });
 
+const tlsFiles = section({
+  ca: optionalFile.prefault('').describe('Authorities that may sign certificates of agents; empty = those of Node.'),
+  cert: optionalFile.prefault('').describe('Client certificate, with its chain; empty = none.'),
+  key: optionalFile.prefault('').describe('Private key of the client certificate; empty = none.'),
+}).transform((files, checking) => {
+  const [given, missing] = files.cert === '' ? (['key', 'cert'] as const) : (['cert', 'key'] as const);
+  if (files[given] !== '' && files[missing] === '') {
+    refuse(checking, {
+      wrong: `a ${given} without ${missing}`,
+      expected: `${missing} to be set as well`,
+      path: [given],
+    });
+  }
+  return files;
+});
+
 const consul = section({
-  agents: list(originText, { of: 'URLs like http://127.0.0.1:8500', min: 1 })
+  agents: list(webOrigin, { of: 'URLs like http://127.0.0.1:8500', min: 1 })
     .prefault(['http://127.0.0.1:8500'])
     .describe('Agents of ONE cluster, tried in this order.'),
   token: secret.prefault('').describe('ACL token, sent as X-Consul-Token; empty = none.'),
@@ -24,13 +42,61 @@ const consul = section({
   accept: list(choice(['passing', 'warning']), { of: 'passing or warning', min: 1 })
     .default(['passing'])
     .describe('Instance states that take traffic; a warning instance does so with its warning weight.'),
-  tls: notYet,
-}).transform(({ wait, tls: _tls, ...rest }) => ({ ...rest, waitMs: wait }));
+  tls: tlsFiles.prefault({}).describe('TLS to https agents; all files are in PEM, relative to the working directory.'),
+}).transform(({ wait, ...rest }, checking) => {
+  const { agents, tls } = rest;
+  const key = (['ca', 'cert', 'key'] as const).find((each) => tls[each] !== '');
+  if (key !== undefined && !agents.some((agent) => agent.startsWith('https:'))) {
+    refuse(checking, {
+      wrong: 'no agent is https',
+      expected: 'agents like https://127.0.0.1:8501',
+      path: ['tls', key],
+    });
+  }
+  return { ...rest, waitMs: wait };
+});
 
 const registry = section({
   url: originText.prefault('http://127.0.0.1:8510').describe('The table registry to ask.'),
   interval: duration({ min: '100ms' }).prefault('5s').describe('Time between two questions.'),
 }).transform(({ url, interval }) => ({ url, intervalMs: interval }));
+
+const dns = section({
+  resolver: resolverAddress
+    .prefault('')
+    .describe('The resolver to ask, like 127.0.0.1:8600; empty = those of the system.'),
+  type: choice(['srv', 'a', 'aaaa'])
+    .default('srv')
+    .describe('Records to ask for; srv has ports, priorities and weights, the others need `port`.'),
+  name: dnsTemplate.prefault('{service}').describe('The DNS name of a service, like {service}.service.consul.'),
+  port: whole({ min: 1, max: 65_535 }).exactOptional().describe('Port of the endpoints, for type a and aaaa.'),
+  minTtl: duration({ min: '100ms' }).prefault('1s').describe('Records are asked for again no sooner than this.'),
+  maxTtl: duration({ min: '100ms' }).prefault('60s').describe('Records are asked for again no later than this.'),
+}).transform(({ resolver, type, name, port, minTtl, maxTtl }, checking) => {
+  if (type === 'srv' && port !== undefined) {
+    refuse(checking, { wrong: 'a port beside the type srv', expected: 'none: the records have it', path: ['port'] });
+  }
+  if (type !== 'srv' && port === undefined) {
+    refuse(checking, { wrong: `${type} records have no port`, expected: 'port to be set as well', path: ['type'] });
+  }
+  if (minTtl > maxTtl) refuse(checking, { wrong: 'more than maxTtl', path: ['minTtl'] });
+  return { resolver, type, name, port: port ?? null, minTtlMs: minTtl, maxTtlMs: maxTtl };
+});
+
+const etcd = section({
+  endpoints: list(originText, { of: 'URLs like http://127.0.0.1:2379', min: 1 })
+    .prefault(['http://127.0.0.1:2379'])
+    .describe('Members of ONE cluster, tried in this order.'),
+  prefix: pattern('visible ASCII characters with a final "/", or ""', /^(?:[\x21-\x7e]*\/)?$/)
+    .prefault('/services/')
+    .describe('What keys begin with: <prefix><service>/<instance>.'),
+  username: text('the name of a user', (written) => written)
+    .prefault('')
+    .describe('Who asks; empty = nobody.'),
+  password: text('a password', (written) => written)
+    .prefault('')
+    .describe('The password of that user.'),
+});
 
 const embeddedRegistry = section({
   address: listenAddress.prefault('127.0.0.1:8510').describe('Where the registry listens.'),
@@ -49,6 +115,8 @@ export const discovery = section({
   source: sourceName.default('consul').describe('The source of every route that names none.'),
   consul: consul.prefault({}).describe('Consul as a source.'),
   registry: registry.prefault({}).describe('The table registry as a source.'),
+  dns: dns.prefault({}).describe('DNS as a source.'),
+  etcd: etcd.prefault({}).describe('etcd (API v3) as a source.'),
   embeddedRegistry: embeddedRegistry.exactOptional().describe('The table registry inside the gateway; absent: none.'),
   snapshot: snapshot.prefault({}).describe('The last known endpoints on disk, for a restart while the source is down.'),
   confirmEmpty: duration({ min: '0s' })

@@ -8,6 +8,7 @@ import { gatewayJsonSchema, routeJsonSchema } from './json-schema.ts';
 import type { Problem } from './problem.ts';
 import { listRouteFiles, readConfigFile } from './read-file.ts';
 import { type RouteConfig, routeSchema } from './route-schema.ts';
+import { tlsFileProblems } from './tls-files.ts';
 import { type FileKind, type Validated, validate } from './validate.ts';
 import { valueAt } from './value-at.ts';
 
@@ -51,6 +52,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
 
   const problems = [
     ...problemsIn(gateway),
+    ...(gateway.ok ? await tlsFileProblems(gateway.value, document) : []),
     ...(listing.ok || folder.problem === null ? [] : [folder.problem(listing.message)]),
     ...routes.flatMap(({ result }) => problemsIn(result)),
     ...crossProblems(routes, checkRoutes),

@@ -1,6 +1,6 @@
 // Fields that name hosts: addresses, origins, networks, host patterns.
 import { isIP } from 'node:net';
-import { type Address, isHost, parseAddress } from '../core/address.ts';
+import { type Address, formatAddress, isHost, parseAddress } from '../core/address.ts';
 import { LATER, text } from './fields.ts';
 
 /** An address to listen on. */
@@ -14,6 +14,11 @@ export const endpointAddress = text('an address like 10.0.0.5:8080 or "[fd00::5]
 /** An origin like `http://127.0.0.1:8500`, as text without a final `/`. */
 export const originText = text('a URL like http://127.0.0.1:8500, without path', (written) => {
   return isHttps(written) ? LATER : parseOrigin(written)?.origin;
+});
+
+/** An origin like `http://127.0.0.1:8500` or `https://127.0.0.1:8501`, as text without a final `/`. */
+export const webOrigin = text('a URL like http://127.0.0.1:8500, without path', (written) => {
+  return parseOrigin(written, /^https?$/i)?.origin;
 });
 
 /** An origin like `http://127.0.0.1:8000`, as the address it stands for. */
@@ -44,6 +49,20 @@ export const hostPattern = text('a host like shop.example.com or *.example.com, 
   return isIP(host) === 6 ? `[${host}]` : host;
 });
 
+/** The address of a DNS resolver, as `ip:port` (port 53 where none is written); empty for those of the system. */
+export const resolverAddress = text('an IP address like 127.0.0.1:8600, or ""', (written) => {
+  if (written === '') return '';
+  const ip = written.replace(/^\[(.*)\]$/, '$1');
+  const address = isIP(ip) === 0 ? parseAddress(written) : { host: ip, port: 53 };
+  return address !== undefined && isIP(address.host) !== 0 ? formatAddress(address.host, address.port) : undefined;
+});
+
+/** A DNS name with `{service}` where the service's own name goes. */
+export const dnsTemplate = text('a DNS name with {service} in it, like {service}.service.consul', (written) => {
+  const example = written.replaceAll('{service}', 'x');
+  return written !== example && isHost(example) && isIP(example) === 0 ? written : undefined;
+});
+
 /** A host with or without port, as it stands in a Host field. */
 export function isHostField(written: string): boolean {
   if (parseAddress(written) !== undefined) return true;
@@ -54,10 +73,10 @@ function isHttps(written: string): boolean {
   return /^https:\/\//i.test(written);
 }
 
-/** The URL of an origin in plain HTTP: neither user, path, query nor fragment. */
-function parseOrigin(written: string): URL | undefined {
-  const authority = /^http:\/\/([^/?#\\@\s]+)\/?$/i.exec(written)?.[1];
-  const url = authority === undefined ? null : URL.parse(`http://${authority}`);
+/** The URL of an origin, in plain HTTP unless told otherwise: neither user, path, query nor fragment. */
+function parseOrigin(written: string, schemes = /^http$/i): URL | undefined {
+  const [, scheme = '', authority] = /^([a-z]+):\/\/([^/?#\\@\s]+)\/?$/i.exec(written) ?? [];
+  const url = authority === undefined || !schemes.test(scheme) ? null : URL.parse(`${scheme}://${authority}`);
   return url !== null && isHost(url.hostname.replace(/^\[(.*)\]$/, '$1')) ? url : undefined;
 }
 

@@ -105,7 +105,7 @@ export const routeSchema = routeKeys.transform((keys, checking) => {
 });
 
 /** Where the endpoints of a route come from. */
-export type RouteSource = 'consul' | 'registry' | 'static';
+export type RouteSource = z.output<typeof sourceName> | 'static';
 
 type RouteKeys = z.output<typeof routeSchema>;
 

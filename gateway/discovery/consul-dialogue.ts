@@ -12,6 +12,8 @@ export interface ConsulStep extends ConsulQuestion {
   readonly agent: number;
   /** `confirming`: an empty answer settles that there is none; `polling`: the service must not hold a connection. */
   readonly mode: 'blocking' | 'polling' | 'confirming';
+  /** Whether the pause is a rest between two polls, which news may end and quiet times may stretch. */
+  readonly isResting: boolean;
 }
 
 export interface ConsulReply extends DecodedRecords {
@@ -28,7 +30,7 @@ export interface DialogueOptions {
   readonly clock: Clock;
 }
 
-/** Milliseconds between the queries of a service that polls. */
+/** Milliseconds between the queries of a service that polls, when nothing else tells that it changed. */
 const POLL_INTERVAL_MS = 2000;
 
 /** Milliseconds until the next query where an answer had no index to block on. */
@@ -42,6 +44,7 @@ export class ConsulDialogue {
   readonly #options: DialogueOptions;
   #agent = 0;
   #pauseMs = 0;
+  #isResting = false;
   #index: string | null;
   /** The index of the last answer with instances: an empty answer below it comes from a lost or restored state. */
   #filledIndex: string | null;
@@ -61,7 +64,8 @@ export class ConsulDialogue {
   next(canBlock: boolean): ConsulStep {
     const { service, waitMs, consistency, clock } = this.#options;
     const index = canBlock ? this.#index : null;
-    const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs, consistency };
+    const isResting = !canBlock && this.#isResting;
+    const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs, consistency, isResting };
     if (this.#unconfirmed === null) return { ...step, mode: canBlock ? 'blocking' : 'polling' };
 
     const leftMs = Math.max(0, Math.ceil(this.#unconfirmed.dueMs - clock.nowMs()));
@@ -70,8 +74,13 @@ export class ConsulDialogue {
     return { ...step, pauseMs: leftMs, index: null, consistency: 'consistent', mode: 'confirming' };
   }
 
-  /** A query failed: the next goes to the next agent, after a pause, and anew (without index). */
-  onFailure(error: string): SourceEvent[] {
+  /** The next query goes to that agent, with the index, for it is of the same cluster. */
+  goTo(agent: number): void {
+    this.#agent = agent;
+  }
+
+  /** The query to agent number `asked` failed: the next goes to the next agent, after a pause, and anew (no index). */
+  onFailure(error: string, asked = this.#agent): SourceEvent[] {
     const { agentCount, clock } = this.#options;
     const events: SourceEvent[] = [];
     if (this.#unconfirmed !== null) {
@@ -79,7 +88,8 @@ export class ConsulDialogue {
     }
     this.#unconfirmed = null;
     this.#index = null;
-    this.#agent += 1;
+    if (this.#agent === asked) this.#agent += 1;
+    this.#isResting = false;
     // The first round through all agents is quick; then each round waits longer.
     this.#pauseMs = nextDelayMs(Math.floor(this.#failures / agentCount), clock.random);
     this.#failures += 1;
@@ -92,7 +102,8 @@ export class ConsulDialogue {
     this.#failures = 0;
     this.#index = isBackwards(head.index, step.index) ? null : head.index;
     this.#pauseMs = head.index === null ? NO_INDEX_INTERVAL_MS : 0;
-    if (step.mode === 'polling') this.#pauseMs = POLL_INTERVAL_MS;
+    this.#isResting = step.mode === 'polling';
+    if (this.#isResting) this.#pauseMs = POLL_INTERVAL_MS;
     const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: head.index, doubt: null };
     return instances.length > 0 ? [this.#filled(answer, head)] : this.#empty(answer, head, step);
   }
@@ -108,7 +119,7 @@ export class ConsulDialogue {
   #empty(answer: SourceAnswer, head: ConsulHead, step: ConsulStep): SourceEvent[] {
     const { consistency, confirmEmptyMs, clock } = this.#options;
     const ofServer = serverDoubt(head);
-    if (ofServer !== null) this.#askElsewhere();
+    if (ofServer !== null) this.#askElsewhere(step.agent);
     else this.#leaderless = 0;
     // Under `stale` the answers come from servers whose indexes differ, so only what was sent can be compared.
     const earlierIndex = consistency === 'stale' ? step.index : this.#filledIndex;
@@ -123,9 +134,10 @@ export class ConsulDialogue {
   }
 
   /** A server without leader does answer, so the next one is asked soon: after two seconds at most. */
-  #askElsewhere(): void {
-    this.#agent += 1;
+  #askElsewhere(asked: number): void {
+    if (this.#agent === asked) this.#agent += 1;
     this.#index = null;
+    this.#isResting = false;
     this.#pauseMs = nextDelayMs(Math.min(this.#leaderless, MAX_LEADERLESS_STEPS), this.#options.clock.random);
     this.#leaderless += 1;
   }

@@ -1,10 +1,20 @@
-// One query for the health of a service, and the request target it makes.
+// One query of an agent, for the health of a service or for a list of the cluster, and the request target it makes.
 
 export type Consistency = 'default' | 'stale' | 'consistent';
 
-/** Without an index it is answered at once; with one when Consul's index exceeds it or `waitMs` is over. */
-export interface ConsulQuestion {
+/** A query for the health of one service. */
+export interface ConsulQuestion extends Blocking {
   readonly service: string;
+}
+
+/** A query for a list of the cluster: `path` is that below `/v1/`, `filter` an expression that Consul applies, or ''. */
+export interface ConsulListQuestion extends Blocking {
+  readonly path: string;
+  readonly filter: string;
+}
+
+/** Without an index it is answered at once; with one when Consul's index exceeds it or `waitMs` is over. */
+interface Blocking {
   readonly index: string | null;
   readonly waitMs: number;
   readonly consistency: Consistency;
@@ -21,24 +31,30 @@ const SLACK_MS = 2000;
 const IMMEDIATE_DEADLINE_MS = 5000;
 
 /** The target of the query, below the agent's own path. The token is not part of it: it travels in a header field. */
-export function questionTarget(question: ConsulQuestion, datacenter: string): string {
-  const { service, index, consistency } = question;
+export function questionTarget(question: ConsulQuestion | ConsulListQuestion, datacenter: string): string {
+  const { index, consistency } = question;
+  const filter = 'filter' in question ? question.filter : '';
   const parameters = [
     datacenter === '' ? '' : `dc=${encodeURIComponent(datacenter)}`,
+    filter === '' ? '' : `filter=${encodeURIComponent(filter)}`,
     consistency === 'default' ? '' : consistency,
     index === null ? '' : `index=${index}&wait=${goDuration(heldMs(question))}`,
   ].filter((parameter) => parameter !== '');
-  const path = `/v1/health/service/${encodeURIComponent(service.toWellFormed())}`;
+  const path = `/v1/${pathOf(question)}`;
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
 /** Milliseconds after which an answer is overdue: Consul adds up to a sixteenth to the wait. */
-export function questionDeadlineMs(question: ConsulQuestion): number {
+export function questionDeadlineMs(question: Blocking): number {
   const waitMs = heldMs(question);
   return question.index === null ? IMMEDIATE_DEADLINE_MS : waitMs + waitMs / 16 + SLACK_MS;
 }
 
-function heldMs({ waitMs }: ConsulQuestion): number {
+function pathOf(question: ConsulQuestion | ConsulListQuestion): string {
+  return 'path' in question ? question.path : `health/service/${encodeURIComponent(question.service.toWellFormed())}`;
+}
+
+function heldMs({ waitMs }: Blocking): number {
   return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round(waitMs)));
 }
 

@@ -1,16 +1,22 @@
-// The source that asks Consul: one watch a service, blocking where it may hold a connection, polling beyond that.
+// The source that asks Consul: one watch a service, blocking where it may hold a connection, woken by a bell beyond that.
 import type { Clock } from '../core/clock.ts';
-import type { Endpoint, InstanceStatus } from '../core/instance.ts';
-import { type ConsulClient, createConsulClient, MAX_CONNECTIONS } from './consul-client.ts';
-import { ConsulDialogue, type ConsulReply } from './consul-dialogue.ts';
+import type { InstanceStatus } from '../core/instance.ts';
+import { ConsulBell } from './consul-bell.ts';
+import { createConsulClient, MAX_CONNECTIONS } from './consul-client.ts';
+import { ConsulDialogue } from './consul-dialogue.ts';
+
+import { CONSUL_LISTS } from './consul-lists.ts';
 import type { Consistency } from './consul-question.ts';
-import { equalEndpoints, mergeInstances } from './merge-instances.ts';
-import { createPace } from './pace.ts';
-import { pause } from './pause.ts';
-import type { DiscoverySource, Watch, WatchOptions } from './source.ts';
+import { ConsulWatch } from './consul-watch.ts';
+import { FirstAgent } from './first-agent.ts';
+import { Slots } from './slots.ts';
+import type { DiscoverySource } from './source.ts';
+import { Sweep } from './sweep.ts';
+import type { TlsFiles } from './tls-connector.ts';
+import { Turnstile } from './turnstile.ts';
 
 export interface ConsulSourceOptions {
-  /** URLs of agents of one cluster: the first is asked; after an error the next. */
+  /** URLs of agents of one cluster: the first is asked; after an error the next, until the first works again. */
   readonly agents: readonly string[];
   /** Sent as X-Consul-Token; '' for none. */
   readonly token: string;
@@ -20,33 +26,68 @@ export interface ConsulSourceOptions {
   readonly waitMs: number;
   readonly consistency: Consistency;
   readonly accept: readonly Extract<InstanceStatus, 'passing' | 'warning'>[];
+  /** Of `https` agents: files in PEM; '' for none. */
+  readonly tls: TlsFiles;
   /** Milliseconds after which an empty answer is asked for again, with a consistent read, before it is reported. */
   readonly confirmEmptyMs: number;
+  /** Milliseconds between two tries of the first agent while another one is asked; 30 s when absent. */
+  readonly firstAgentRetryMs?: number;
   readonly clock: Clock;
 }
 
-/** Blocking queries at a time; the other connections are for the services beyond that, which poll. */
-const MAX_BLOCKING = MAX_CONNECTIONS - 8;
+/** Connections for questions that are answered at once, of the services that hold none. */
+const PASSING_LANES = 16;
 
-/**
- * The price of a query in milliseconds, which limits the queries of one service: four a second while Consul wakes it
- * without news, twenty while each brings some, after a few on credit.
- */
-const NO_NEWS_PRICE_MS = 250;
-const NEWS_PRICE_MS = 50;
-const CREDIT_MS = 1250;
+/** Services that hold a connection with their blocking query. */
+const MAX_BLOCKING = MAX_CONNECTIONS - PASSING_LANES - CONSUL_LISTS.length;
+
+const FIRST_AGENT_RETRY_MS = 30_000;
 
 /** Makes the source (SPEC section 5). Throws when an agent's URL is none. */
 export function createConsulSource(options: ConsulSourceOptions): DiscoverySource {
   const { accept, waitMs, consistency, confirmEmptyMs, clock, agents } = options;
+  const { firstAgentRetryMs = FIRST_AGENT_RETRY_MS } = options;
+  const agentCount = agents.length;
   const client = createConsulClient(options);
   const slots = new Slots(MAX_BLOCKING);
+  const turnstile = new Turnstile(PASSING_LANES);
   const watches = new Set<ConsulWatch>();
+  let bell: ConsulBell | undefined;
+
+  const firstAgent = new FirstAgent({
+    client,
+    agentCount,
+    retryMs: firstAgentRetryMs,
+    onReturn() {
+      bell?.preferFirst();
+      for (const watch of watches) watch.preferFirst();
+    },
+  });
+  const sweep = new Sweep(clock, () => {
+    // Services that changed of late stand last and are asked first: the next change is most often one of theirs.
+    for (const watch of [...watches].reverse()) watch.ring('perhaps');
+  });
+
+  function startBell(): void {
+    if (bell !== undefined) return;
+    bell = new ConsulBell({
+      client,
+      firstAgent,
+      waitMs,
+      consistency,
+      clock,
+      onChange({ services, isEverywhere }) {
+        for (const watch of watches) if (services.has(watch.service)) watch.ring('news');
+        if (isEverywhere) sweep.request();
+      },
+    });
+    bell.start();
+  }
+
   return {
     name: 'consul',
     accept,
     watch({ service, resumeIndex, onEvent }) {
-      const agentCount = agents.length;
       const dialogue = new ConsulDialogue({
         service,
         agentCount,
@@ -56,81 +97,36 @@ export function createConsulSource(options: ConsulSourceOptions): DiscoverySourc
         confirmEmptyMs,
         clock,
       });
-      const watch = new ConsulWatch({ client, slots, dialogue, accept, clock, onEvent });
+      const watch: ConsulWatch = new ConsulWatch({
+        service,
+        client,
+        slots,
+        turnstile,
+        firstAgent,
+        dialogue,
+        clock,
+        onEvent,
+        onOverflow: startBell,
+        // A server that is behind may give an old answer right after the bell: then only asking again helps.
+        isRungForAll: () => bell?.isListening === true && consistency !== 'stale',
+        // As seldom as a blocking query ends without news.
+        quietMs: waitMs,
+        onNews() {
+          sweep.foundNews();
+          watches.delete(watch);
+          watches.add(watch);
+        },
+      });
       watches.add(watch);
       void watch.run().finally(() => watches.delete(watch));
       return watch;
     },
     async stop() {
+      firstAgent.stop();
+      bell?.stop();
+      sweep.stop();
       for (const watch of watches) watch.stop();
       await client.stop();
     },
   };
-}
-
-interface ConsulWatchOptions extends Pick<WatchOptions, 'onEvent'> {
-  readonly client: ConsulClient;
-  readonly slots: Slots;
-  readonly dialogue: ConsulDialogue;
-  readonly accept: readonly InstanceStatus[];
-  readonly clock: Clock;
-}
-
-/** Carries out what the dialogue says, until it is stopped. */
-class ConsulWatch implements Watch {
-  readonly #options: ConsulWatchOptions;
-  readonly #stopped = new AbortController();
-  #endpoints: readonly Endpoint[] = [];
-
-  constructor(options: ConsulWatchOptions) {
-    this.#options = options;
-  }
-
-  async run(): Promise<void> {
-    const { client, slots, dialogue, clock, onEvent } = this.#options;
-    const { signal } = this.#stopped;
-    const pace = createPace(CREDIT_MS);
-    while (!signal.aborted) {
-      const step = dialogue.next(slots.take(this));
-      await pause(step.pauseMs, signal);
-      await pause(pace.waitMs(clock.nowMs()), signal);
-      const reply = await client.ask(step, step.agent, signal);
-      if (signal.aborted) break;
-      pace.pay(this.#hasNews(reply) ? NEWS_PRICE_MS : NO_NEWS_PRICE_MS, clock.nowMs());
-      const events = 'error' in reply ? dialogue.onFailure(reply.error) : dialogue.onReply(reply, step);
-      for (const event of events) if (!signal.aborted) onEvent(event);
-    }
-  }
-
-  #hasNews(reply: ConsulReply | { readonly error: string }): boolean {
-    if ('error' in reply) return false;
-    const endpoints = mergeInstances(reply.instances, this.#options.accept);
-    const isNews = !equalEndpoints(endpoints, this.#endpoints);
-    this.#endpoints = endpoints;
-    return isNews;
-  }
-
-  stop(): void {
-    this.#stopped.abort();
-    this.#options.slots.release(this);
-  }
-}
-
-/** Who may hold a connection: the first who ask, and after them whoever asks when one of those has gone. */
-class Slots {
-  readonly #count: number;
-  readonly #holders = new Set<object>();
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  take(holder: object): boolean {
-    if (this.#holders.size < this.#count) this.#holders.add(holder);
-    return this.#holders.has(holder);
-  }
-
-  release(holder: object): void {
-    this.#holders.delete(holder);
-  }
 }

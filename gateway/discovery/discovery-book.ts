@@ -8,6 +8,7 @@ import {
   type ServiceStatus,
   unasked,
 } from '../core/discovery-update.ts';
+import type { QueryCount } from '../core/gateway-state.ts';
 import type { Endpoint } from '../core/instance.ts';
 import type { Log } from '../core/log.ts';
 import { Catalog } from '../pool/catalog.ts';
@@ -39,6 +40,7 @@ export class DiscoveryBook {
   readonly #statuses = new Map<string, ServiceStatus>();
   /** Services of which nothing has been heard since the start. */
   readonly #unheard: Set<string>;
+  readonly #queries = new Map<string, QueryCount>();
   #takenAtMs: number | null = null;
   #from: string | null = null;
   #writeTimer: NodeJS.Timeout | undefined;
@@ -72,6 +74,11 @@ export class DiscoveryBook {
 
   statuses(): readonly ServiceStatus[] {
     return [...this.#statuses.values()];
+  }
+
+  /** How often each source was heard since the start. */
+  queries(): readonly QueryCount[] {
+    return [...this.#queries.values()];
   }
 
   /** The services that no good answer has confirmed yet. */
@@ -122,6 +129,7 @@ export class DiscoveryBook {
     const before = this.#statuses.get(service);
     if (before === undefined) return;
     this.#statuses.set(service, status);
+    this.#countQuery(status);
     this.#logHealth(before, status);
     if (endpoints !== null) {
       this.#logDifference(service, endpoints);
@@ -147,6 +155,12 @@ export class DiscoveryBook {
     this.#takenAtMs = this.#options.clock.wallMs();
     this.#from = from;
     this.#options.onSnapshot(snapshot);
+  }
+
+  #countQuery({ source, lastError, doubtSinceMs }: ServiceStatus): void {
+    const result = lastError === null ? 'answer' : doubtSinceMs === null ? 'failure' : 'doubt';
+    const key = `${source} ${result}`;
+    this.#queries.set(key, { source, result, count: (this.#queries.get(key)?.count ?? 0) + 1 });
   }
 
   #logHealth(before: ServiceStatus, after: ServiceStatus): void {
@@ -195,7 +209,7 @@ export class DiscoveryBook {
       const status = this.#statuses.get(service);
       if (status === undefined || status.lastSuccessMs === null) return [];
       const { source, lastSuccessMs } = status;
-      return [{ service, source, lastSuccessMs, endpoints: endpoints.map(mutableFacts) }];
+      return [{ service, source, lastSuccessMs, endpoints: endpoints.map(factsOf) }];
     });
     this.#writing = this.#writing
       .then(() => saveSnapshot(snapshotFile.path, services))
@@ -207,9 +221,4 @@ export class DiscoveryBook {
 
 function factsOf({ key, host, port, weight, status, healthy, tags, meta, instances }: Endpoint): Endpoint {
   return { key, host, port, weight, status, healthy, tags, meta, instances };
-}
-
-function mutableFacts(endpoint: Endpoint) {
-  const { tags, meta, instances, ...rest } = factsOf(endpoint);
-  return { ...rest, tags: [...tags], meta: { ...meta }, instances: [...instances] };
 }

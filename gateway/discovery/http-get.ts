@@ -1,10 +1,19 @@
-// One GET of a JSON document, bounded in time and size: a body, or a sentence that says what went wrong.
+// One exchange of a JSON document, bounded in time and size: a body, or a sentence that says what went wrong.
 import { errors, Pool } from 'undici';
 import { quote } from '../core/quote.ts';
+import { createTlsConnector, type TlsFiles } from './tls-connector.ts';
+
+export interface GetPoolOptions {
+  readonly connections: number;
+  /** For an `https` URL. */
+  readonly tls?: TlsFiles;
+}
 
 export interface GetRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** JSON that is sent with POST; absent: GET. */
+  readonly body?: string;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
@@ -21,14 +30,15 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 3000;
 
 /** A pool of at most `connections` to the origin of `url`; the deadline of each request is the only other clock. */
-export function createGetPool(url: URL, connections: number): Pool {
+export function createGetPool(url: URL, { connections, tls }: GetPoolOptions): Pool {
+  const isOverTls = url.protocol === 'https:' && tls !== undefined;
   return new Pool(url.origin, {
     connections,
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_BODY_BYTES,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: isOverTls ? createTlsConnector(tls, CONNECT_TIMEOUT_MS) : { timeout: CONNECT_TIMEOUT_MS },
   });
 }
 
@@ -37,7 +47,7 @@ export function createGetPool(url: URL, connections: number): Pool {
  * redirects are not followed. Aborting `signal` ends the request and closes its connection.
  */
 export async function getJson(pool: Pool, request: GetRequest): Promise<GetResult> {
-  const { target, headers, deadlineMs, signal } = request;
+  const { target, headers, body, deadlineMs, signal } = request;
   const ended = new AbortController();
   const end = () => ended.abort();
   const timer = setTimeout(end, deadlineMs);
@@ -45,20 +55,26 @@ export async function getJson(pool: Pool, request: GetRequest): Promise<GetResul
   if (signal.aborted) end();
   try {
     const accept = { accept: 'application/json', ...headers };
-    const response = await pool.request({ method: 'GET', path: target, headers: accept, signal: ended.signal });
+    const method = body === undefined ? 'GET' : 'POST';
+    const options = { method, path: target, headers: accept, body: body ?? null, signal: ended.signal } as const;
+    const response = await pool.request(options);
     const text = await response.body.text();
     const error = responseError(response.statusCode, response.headers, text);
     return error === null ? { kind: 'body', text, headers: response.headers } : { kind: 'failure', error };
   } catch (error) {
     const isOverdue = ended.signal.aborted && !signal.aborted;
-    return { kind: 'failure', error: isOverdue ? `no answer within ${Math.round(deadlineMs)} ms` : describe(error) };
+    return {
+      kind: 'failure',
+      error: isOverdue ? `no answer within ${Math.round(deadlineMs)} ms` : describeFailure(error),
+    };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', end);
   }
 }
 
-function responseError(status: number, headers: Headers, text: string): string | null {
+/** Why a response is not a JSON document; null when it is one. */
+export function responseError(status: number, headers: Headers, text: string): string | null {
   if (status !== 200) return `status ${status}${text.trim() === '' ? '' : `: ${quote(text.trim(), 120)}`}`;
   const coding = String(headers['content-encoding'] ?? 'identity');
   if (coding.toLowerCase() !== 'identity') return `content coding ${quote(coding)} was not asked for`;
@@ -77,7 +93,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: `the answer is larger than ${MAX_BODY_BYTES} bytes`,
 };
 
-function describe(error: unknown): string {
+/** A sentence about what a request threw. */
+export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return quote(String(error));
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof errors.SocketError)

@@ -31,7 +31,7 @@ const RETURN_MS = 30_000;
 /** Makes the source. Throws when `url` is none. */
 export function createRegistrySource(options: RegistrySourceOptions): DiscoverySource {
   const url = new URL(options.url);
-  const pool = createGetPool(url, MAX_CONNECTIONS);
+  const pool = createGetPool(url, { connections: MAX_CONNECTIONS });
   const watches = new Set<RegistryWatch>();
   return {
     name: 'registry',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { Endpoint } from '../core/instance.ts';
 
 const FORMAT = 1;
 
@@ -39,13 +40,20 @@ export type LoadedSnapshot =
   | { readonly kind: 'absent' }
   | { readonly kind: 'refused'; readonly why: string };
 
+/** A saved service as it is before: its pool may be one that is in use. */
+interface ServiceToSave extends Omit<SavedService, 'endpoints'> {
+  readonly endpoints: readonly Endpoint[];
+}
+
 /** Writes the snapshot so that a reader sees the old file or the new one, never a part. Rejects on a disk error. */
-export async function saveSnapshot(path: string, services: readonly SavedService[]): Promise<void> {
+export async function saveSnapshot(path: string, services: readonly ServiceToSave[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
+  // Written once and used twice: with ten thousand endpoints it is megabytes.
+  const json = JSON.stringify(services);
   const file = await open(temporary, 'w', 0o600);
   try {
-    await file.writeFile(JSON.stringify({ format: FORMAT, sha256: checksum(services), services }));
+    await file.writeFile(`{"format":${FORMAT},"sha256":"${checksum(json)}","services":${json}}`);
     await file.sync();
   } finally {
     await file.close();
@@ -67,7 +75,8 @@ export async function loadSnapshot(
   }
   const parsed = fileSchema.safeParse(parseJson(text));
   if (!parsed.success) return { kind: 'refused', why: 'it is not a snapshot of this version' };
-  if (checksum(parsed.data.services) !== parsed.data.sha256) return { kind: 'refused', why: 'its checksum is wrong' };
+  if (checksum(JSON.stringify(parsed.data.services)) !== parsed.data.sha256)
+    return { kind: 'refused', why: 'its checksum is wrong' };
   const isFresh = (saved: SavedService): boolean => options.wallMs - saved.lastSuccessMs <= options.maxAgeMs;
   return {
     kind: 'loaded',
@@ -76,8 +85,8 @@ export async function loadSnapshot(
   };
 }
 
-function checksum(services: readonly SavedService[]): string {
-  return createHash('sha256').update(JSON.stringify(services)).digest('hex');
+function checksum(json: string): string {
+  return createHash('sha256').update(json).digest('hex');
 }
 
 function parseJson(text: string): unknown {

@@ -41,7 +41,7 @@ export interface WatchOptions {
   readonly onEvent: (event: SourceEvent) => void;
 }
 
-/** Somewhere to ask for instances: `consul`, `registry`, `static`. */
+/** Somewhere to ask for instances: `consul`, `registry`, `dns`, `etcd`, `static`. */
 export interface DiscoverySource {
   readonly name: string;
   /** The statuses whose instances may take traffic. */

@@ -5,6 +5,8 @@ import { formatAddress } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Instance } from '../core/instance.ts';
 import { createConsulSource } from './consul.ts';
+import { createDnsSource } from './dns.ts';
+import { createEtcdSource } from './etcd.ts';
 import { createRegistrySource } from './registry.ts';
 import type { DiscoverySource } from './source.ts';
 import { createStaticSource } from './static.ts';
@@ -17,11 +19,13 @@ export interface SourcesOptions {
 
 /** One source for each name that a route uses. */
 export function createSources({ gateway, routes, clock }: SourcesOptions): DiscoverySource[] {
-  const { consul, registry, confirmEmptyMs } = gateway.discovery;
+  const { consul, registry, dns, etcd, confirmEmptyMs } = gateway.discovery;
   const used = new Set(routes.map(({ source }) => source));
   const sources: DiscoverySource[] = [];
   if (used.has('consul')) sources.push(createConsulSource({ ...consul, confirmEmptyMs, clock }));
   if (used.has('registry')) sources.push(createRegistrySource({ ...registry, confirmEmptyMs, clock }));
+  if (used.has('dns')) sources.push(createDnsSource({ ...dns, confirmEmptyMs, clock }));
+  if (used.has('etcd')) sources.push(createEtcdSource({ ...etcd, confirmEmptyMs, clock }));
   if (used.has('static')) sources.push(createStaticSource(staticInstances(routes)));
   return sources;
 }

@@ -121,6 +121,9 @@ function serviceMetrics(registry: Registry, { snapshots, endpoints, state }: Met
   counter(registry, 'weir_discovery_updates_total', 'Changes of a pool', ['service'], () =>
     perService((cell, service) => [[cell.updates(), { service }]]),
   );
+  counter(registry, 'weir_discovery_queries_total', 'What sources said', ['source', 'result'], () =>
+    state().queries.map(({ source, result, count }) => [count, { source, result }]),
+  );
   gauge(registry, 'weir_discovery_age_seconds', 'Time since the source last confirmed the pool', ['service'], () =>
     state().statuses.flatMap(({ service, lastSuccessMs }): Sample[] =>
       lastSuccessMs === null ? [] : [[(Date.now() - lastSuccessMs) / 1000, { service }]],

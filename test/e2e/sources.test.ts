@@ -1,8 +1,10 @@
-// Without Consul: endpoints fixed in the route's file, and the table registry inside the gateway.
+// Without Consul: endpoints fixed in the route's file, the table registry inside the gateway, DNS and etcd.
 import { afterAll, describe, expect, it } from 'vitest';
 import { findFreePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
+import { hasEtcd, startEtcd } from '../support/real-etcd.ts';
 import { type SampleInstance, startInstances } from '../support/sample-service.ts';
+import { startDns } from '../support/scripted-dns.ts';
 import { send } from '../support/send.ts';
 import { startWeir } from '../support/weir-process.ts';
 
@@ -94,5 +96,77 @@ describe('a gateway without Consul', () => {
     await tell('DELETE', keyOf(one));
     await weir.activePorts('web', []);
     expect((await weir.get('/')).status).toBe(503);
+  });
+
+  it('serves what DNS names, by the weights of the SRV records, on a route that names its source', async () => {
+    const [one, two] = await instances('one', 'two');
+    const dns = owned.adopt(await startDns(), (server) => server.stop());
+    const record = (instance: SampleInstance | undefined, weight: number) => {
+      return { target: 'host.test', port: instance?.port ?? 0, weight };
+    };
+    dns.set('A host.test', [{ address: '127.0.0.1' }]);
+    dns.set('SRV web.service.test', [record(one, 1), record(two, 3)]);
+    const weir = owned.adopt(
+      await startWeir({
+        routes: { web: { service: 'web', source: 'dns', match: [{ paths: ['/*'] }] } },
+        gateway: {
+          discovery: {
+            dns: { resolver: dns.address, name: '{service}.service.test', minTtl: '100ms' },
+            confirmEmpty: '100ms',
+          },
+        },
+      }),
+      (gateway) => gateway.close(),
+    );
+    await weir.activePorts('web', [one?.port ?? 0, two?.port ?? 0]);
+    const load = startLoad({ url: `${weir.url}/item`, fresh: 4, kept: 4, limit: 400 });
+    await load.finished;
+    expect(load.failed).toEqual([]);
+    expect(load.instances).toEqual(
+      new Map([
+        ['one', 100],
+        ['two', 300],
+      ]),
+    );
+
+    dns.set('SRV web.service.test', 'SERVFAIL');
+    await weir.serviceWith('web', 'an error of DNS', ({ lastError }) => /SERVFAIL/.test(lastError ?? ''));
+    expect((await weir.get('/')).status).toBe(200);
+    dns.set('SRV web.service.test', [record(two, 1)]);
+    await weir.activePorts('web', [two?.port ?? 0]);
+  });
+
+  it.skipIf(!hasEtcd())('serves what is in etcd, through a crash of etcd', async () => {
+    const [one, two] = await instances('one', 'two');
+    const etcd = owned.adopt(await startEtcd(), (server) => server.close());
+    const put = (instance: SampleInstance | undefined, weight: number) =>
+      etcd.put(`/weir/web/${instance?.name}`, { host: '127.0.0.1', port: instance?.port, weight, tags: ['v2'] });
+    await put(one, 1);
+    await put(two, 4);
+    const weir = owned.adopt(
+      await startWeir({
+        routes: { web: { service: 'web', match: [{ paths: ['/*'] }] } },
+        gateway: { discovery: { source: 'etcd', etcd: { endpoints: [etcd.url], prefix: '/weir/' } } },
+      }),
+      (gateway) => gateway.close(),
+    );
+    await weir.activePorts('web', [one?.port ?? 0, two?.port ?? 0]);
+    const load = startLoad({ url: `${weir.url}/item`, fresh: 4, kept: 4, limit: 200 });
+    await load.finished;
+    expect(load.failed).toEqual([]);
+    expect(load.instances).toEqual(
+      new Map([
+        ['one', 40],
+        ['two', 160],
+      ]),
+    );
+
+    await etcd.kill();
+    await weir.serviceWith('web', 'an error of etcd', ({ lastError }) => lastError !== null);
+    expect((await weir.get('/')).status).toBe(200);
+    await etcd.restart();
+    await etcd.delete('/weir/web/two');
+    await weir.activePorts('web', [one?.port ?? 0]);
+    expect(await weir.service('web')).toMatchObject({ source: 'etcd', state: 'healthy', lastError: null });
   });
 });

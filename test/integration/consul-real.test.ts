@@ -1,8 +1,8 @@
 // The Consul source against a real agent.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../gateway/core/clock.ts';
 import { type ConsulSourceOptions, createConsulSource } from '../../gateway/discovery/consul.ts';
 import type { DiscoverySource } from '../../gateway/discovery/source.ts';
+import { consulSourceOptions } from '../support/consul-source-options.ts';
 import { hasConsul, type RealConsul, type ServiceRegistration, startConsul } from '../support/real-consul.ts';
 import { type RecordedWatch, recordWatch } from '../support/record-events.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,17 +21,7 @@ describe.skipIf(!hasConsul())('the Consul source with a real Consul', () => {
   });
 
   function watch(service: string, changes: Partial<ConsulSourceOptions> = {}): RecordedWatch {
-    const source = createConsulSource({
-      agents: [consul.url],
-      token: '',
-      datacenter: '',
-      waitMs: 60_000,
-      consistency: 'default',
-      accept: ['passing'],
-      confirmEmptyMs: 300,
-      clock: systemClock,
-      ...changes,
-    });
+    const source = createConsulSource(consulSourceOptions({ agents: [consul.url], confirmEmptyMs: 300, ...changes }));
     sources.push(source);
     return recordWatch(source, service);
   }

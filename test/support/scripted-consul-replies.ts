@@ -27,8 +27,11 @@ export function mustWait(asked: string | null, current: string | null): boolean 
   return asked !== null && current !== null && BigInt(current) <= BigInt(asked);
 }
 
-/** Answers with the state of a service. */
-export function sendState(response: ServerResponse, { entries, index, headers }: CurrentState): void {
+/** Answers with the state of a service, or with any other content and its index. */
+export function sendState(
+  response: ServerResponse,
+  { entries, index, headers }: Pick<CurrentState, 'index' | 'headers'> & { readonly entries: unknown },
+): void {
   const indexHeader: Record<string, string> = index === null ? {} : { 'X-Consul-Index': index };
   response.writeHead(200, {
     'Content-Type': 'application/json',

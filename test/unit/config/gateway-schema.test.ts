@@ -22,8 +22,11 @@ describe('an empty gateway.yaml', () => {
           waitMs: MINUTE,
           consistency: 'default',
           accept: ['passing'],
+          tls: { ca: '', cert: '', key: '' },
         },
         registry: { url: 'http://127.0.0.1:8510', intervalMs: 5000 },
+        dns: { resolver: '', type: 'srv', name: '{service}', port: null, minTtlMs: 1000, maxTtlMs: MINUTE },
+        etcd: { endpoints: ['http://127.0.0.1:2379'], prefix: '/services/', username: '', password: '' },
         snapshot: { path: 'data/snapshot.json', maxAgeMs: 24 * 60 * MINUTE },
         confirmEmptyMs: 2000,
         holdLastGoodMs: 10 * MINUTE,
@@ -83,10 +86,44 @@ describe('accepted values', () => {
       ['10.0.0.0/8', 'fd00::/8', '192.0.2.7/32', '::1/128', '0.0.0.0/0'],
     ],
     ['discovery: { source: registry }', ['discovery', 'source'], 'registry'],
+    ['discovery: { source: dns }', ['discovery', 'source'], 'dns'],
+    ['discovery: { source: etcd }', ['discovery', 'source'], 'etcd'],
+    [
+      'discovery: { dns: { resolver: 127.0.0.1:8600, name: "_http._tcp.{service}.test", minTtl: 5s, maxTtl: 5s } }',
+      ['discovery', 'dns'],
+      {
+        resolver: '127.0.0.1:8600',
+        type: 'srv',
+        name: '_http._tcp.{service}.test',
+        port: null,
+        minTtlMs: 5000,
+        maxTtlMs: 5000,
+      },
+    ],
+    ['discovery: { dns: { resolver: 10.0.0.2 } }', ['discovery', 'dns', 'resolver'], '10.0.0.2:53'],
+    ['discovery: { dns: { resolver: "::1" } }', ['discovery', 'dns', 'resolver'], '[::1]:53'],
+    ['discovery: { dns: { resolver: "[::1]:8600" } }', ['discovery', 'dns', 'resolver'], '[::1]:8600'],
+    ['discovery: { dns: { type: a, port: 80 } }', ['discovery', 'dns', 'port'], 80],
+    ['discovery: { dns: { type: aaaa, port: 80 } }', ['discovery', 'dns', 'type'], 'aaaa'],
+    [
+      'discovery: { etcd: { endpoints: ["http://a:2379/", http://b:2379], prefix: "", username: u, password: "p ä" } }',
+      ['discovery', 'etcd'],
+      { endpoints: ['http://a:2379', 'http://b:2379'], prefix: '', username: 'u', password: 'p ä' },
+    ],
     [
       'discovery: { consul: { agents: ["http://a:8500/", "HTTP://[::1]:8500", http://b] } }',
       ['discovery', 'consul', 'agents'],
       ['http://a:8500', 'http://[::1]:8500', 'http://b'],
+    ],
+    [
+      'discovery: { consul: { agents: [https://a:8501, "HTTPS://b/", http://c] } }',
+      ['discovery', 'consul', 'agents'],
+      ['https://a:8501', 'https://b', 'http://c'],
+    ],
+    [
+      'discovery: { consul: { agents: [https://a:8501], tls: { ca: a.pem } } }',
+      ['discovery', 'consul', 'tls'],
+      { ca: 'a.pem', cert: '', key: '' },
     ],
     [
       'discovery: { consul: { wait: 10m, consistency: stale, accept: [passing, warning] } }',
@@ -141,7 +178,7 @@ describe('refused values, each with its place and what was expected', () => {
     ],
     [
       'discovery: { source: consol }',
-      '1:22 discovery.source: unknown value, expected consul or registry, did you mean "consul"?',
+      '1:22 discovery.source: unknown value, expected consul, registry, dns or etcd, did you mean "consul"?',
     ],
     [
       'discovery: { consul: { agents: http://a:1 } }',
@@ -160,12 +197,67 @@ describe('refused values, each with its place and what was expected', () => {
       '1:33 discovery.consul.agents[0]: not valid, expected a URL like http://127.0.0.1:8500, without path',
     ],
     [
+      'discovery: { consul: { tls: { ca: a.pem } } }',
+      '1:35 discovery.consul.tls.ca: no agent is https, expected agents like https://127.0.0.1:8501',
+    ],
+    [
+      'discovery: { consul: { agents: [https://a], tls: { cert: a.pem } } }',
+      '1:58 discovery.consul.tls.cert: a cert without key, expected key to be set as well',
+    ],
+    [
+      'discovery: { consul: { agents: [https://a], tls: { key: a.key } } }',
+      '1:57 discovery.consul.tls.key: a key without cert, expected cert to be set as well',
+    ],
+    [
       'discovery: { consul: { datacenter: "a b" } }',
       '1:36 discovery.consul.datacenter: not valid, expected a datacenter name, or "" for that of the agent',
     ],
     [
       'discovery: { consul: { accept: [critical] } }',
       '1:33 discovery.consul.accept[0]: unknown value, expected passing or warning',
+    ],
+    [
+      'discovery: { dns: { resolver: dns.example:53 } }',
+      '1:31 discovery.dns.resolver: not valid, expected an IP address like 127.0.0.1:8600, or ""',
+    ],
+    [
+      'discovery: { dns: { name: service.consul } }',
+      '1:27 discovery.dns.name: not valid, expected a DNS name with {service} in it, like {service}.service.consul',
+    ],
+    [
+      'discovery: { dns: { name: "{service}..consul" } }',
+      '1:27 discovery.dns.name: not valid, expected a DNS name with {service} in it, like {service}.service.consul',
+    ],
+    ['discovery: { dns: { type: mx } }', '1:27 discovery.dns.type: unknown value, expected srv, a or aaaa'],
+    [
+      'discovery: { dns: { type: a } }',
+      '1:27 discovery.dns.type: a records have no port, expected port to be set as well',
+    ],
+    [
+      'discovery: { dns: { port: 80 } }',
+      '1:27 discovery.dns.port: a port beside the type srv, expected none: the records have it',
+    ],
+    [
+      'discovery: { dns: { type: a, port: 0 } }',
+      '1:36 discovery.dns.port: out of range, expected a whole number from 1 to 65535',
+    ],
+    ['discovery: { dns: { minTtl: 2m } }', '1:29 discovery.dns.minTtl: more than maxTtl'],
+    ['discovery: { dns: { maxTtl: 1ms } }', '1:29 discovery.dns.maxTtl: out of range, expected 100ms to 576h'],
+    [
+      'discovery: { etcd: { endpoints: [] } }',
+      '1:33 discovery.etcd.endpoints: empty, expected a list of URLs like http://127.0.0.1:2379, not empty',
+    ],
+    [
+      'discovery: { etcd: { endpoints: ["http://a:2379/v3"] } }',
+      '1:34 discovery.etcd.endpoints[0]: not valid, expected a URL like http://127.0.0.1:8500, without path',
+    ],
+    [
+      'discovery: { etcd: { prefix: /services } }',
+      '1:30 discovery.etcd.prefix: not valid, expected visible ASCII characters with a final "/", or ""',
+    ],
+    [
+      'discovery: { etcd: { password: 1 } }',
+      '1:32 discovery.etcd.password: wrong type (a number), expected a password',
     ],
     [
       'discovery: { embeddedRegistry: { store: data.db } }',

@@ -8,9 +8,8 @@ const GATEWAY = [
   ['listen: [{ address: "a:443", http2: true }]', 'listen[0].http2'],
   ['listen: [{ address: "a:80", redirect: https }]', 'listen[0].redirect'],
   ['listen: [{ address: "a:80", proxyProtocol: [] }]', 'listen[0].proxyProtocol'],
-  ['discovery: { consul: { tls: { ca: "", cert: "", key: "" } } }', 'discovery.consul.tls'],
-  ['discovery: { consul: { agents: [https://a:8501] } }', 'discovery.consul.agents[0]'],
   ['discovery: { registry: { url: https://a:8501 } }', 'discovery.registry.url'],
+  ['discovery: { etcd: { endpoints: [https://a:2379] } }', 'discovery.etcd.endpoints[0]'],
   ['discovery: { embeddedRegistry: { store: "mysql://u:p@h/db" } }', 'discovery.embeddedRegistry.store'],
   ['degradedCache: { maxBytes: 64MiB }', 'degradedCache'],
   ['tracing: { otlp: http://a:1, sample: 1% }', 'tracing'],
@@ -69,7 +68,7 @@ describe('not supported yet', () => {
 
   it('is not suggested, and not in the JSON Schemas', () => {
     expect(problemLines(checkRoute('service: a\nrateLimits: []'))).toEqual(['r.yaml:2:1 rateLimits: unknown key']);
-    for (const key of ['degradedCache', 'tls', 'http2']) expect(pathsTo(gatewayJsonSchema, key)).toEqual([]);
+    for (const key of ['degradedCache', 'redirect', 'http2']) expect(pathsTo(gatewayJsonSchema, key)).toEqual([]);
     for (const key of ['subset', 'cors', 'hash', 'budget', 'window']) expect(pathsTo(routeJsonSchema, key)).toEqual([]);
   });
 });

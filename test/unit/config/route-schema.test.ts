@@ -39,6 +39,8 @@ describe('a route file with nothing but a service', () => {
 describe('accepted values', () => {
   it.each([
     ['source: registry', ['source'], 'registry'],
+    ['source: dns', ['source'], 'dns'],
+    ['source: etcd', ['source'], 'etcd'],
     ['endpoints: [10.0.0.5:8080, "[::1]:80"]', ['source'], 'static'],
     [
       'endpoints: [a:1, { address: b:2, weight: 0, tags: [x], meta: { 1: "y" } }]',

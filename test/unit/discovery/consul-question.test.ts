@@ -30,6 +30,16 @@ describe('questionTarget', () => {
   });
 });
 
+describe('the target of a list', () => {
+  it.each([
+    [null, '/v1/catalog/nodes?filter=Node%20%3D%3D%20%22-%22'],
+    ['7', '/v1/catalog/nodes?filter=Node%20%3D%3D%20%22-%22&index=7&wait=60s'],
+  ])('with index %s is %s', (index, target) => {
+    const list = { path: 'catalog/nodes', filter: 'Node == "-"', waitMs: 60_000, consistency: 'default' } as const;
+    expect(questionTarget({ ...list, index }, '')).toBe(target);
+  });
+});
+
 describe('questionDeadlineMs', () => {
   it('is the wait, its sixteenth, and some slack (case 85)', () => {
     expect(questionDeadlineMs(question)).toBe(60_000 + 3750 + 2000);

@@ -1,0 +1,149 @@
+// One watch of a service in Consul: carries out what the dialogue says, until it is stopped.
+import { hash } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import { Alarm, type AlarmReason } from './alarm.ts';
+import type { ConsulClient, ConsulDocument, ConsulError } from './consul-client.ts';
+import { decodeHealthService } from './consul-decode.ts';
+import type { ConsulDialogue, ConsulReply, ConsulStep } from './consul-dialogue.ts';
+import type { FirstAgent } from './first-agent.ts';
+import { createPace } from './pace.ts';
+import { pause } from './pause.ts';
+import type { Slots } from './slots.ts';
+import type { Watch, WatchOptions } from './source.ts';
+import type { Turnstile } from './turnstile.ts';
+
+export interface ConsulWatchOptions extends Pick<WatchOptions, 'service' | 'onEvent'> {
+  readonly client: ConsulClient;
+  readonly slots: Slots;
+  readonly turnstile: Turnstile;
+  readonly firstAgent: FirstAgent;
+  readonly dialogue: ConsulDialogue;
+  readonly clock: Clock;
+  /** The service got no connection to hold. */
+  readonly onOverflow: () => void;
+  /** Whether `ring` is called for every change. */
+  readonly isRungForAll: () => boolean;
+  /** Milliseconds between two answers that are reported although nothing changed, while `ring` is called. */
+  readonly quietMs: number;
+  /** The service has changed. */
+  readonly onNews: () => void;
+}
+
+/**
+ * The price of a query in milliseconds, which limits the queries of one service: four a second while Consul wakes it
+ * without news, twenty while each brings some, after a few on credit.
+ */
+const NO_NEWS_PRICE_MS = 250;
+const NEWS_PRICE_MS = 50;
+const CREDIT_MS = 1250;
+
+export class ConsulWatch implements Watch {
+  readonly service: string;
+  readonly #options: ConsulWatchOptions;
+  readonly #stopped = new AbortController();
+  readonly #alarm = new Alarm();
+  readonly #pace = createPace(CREDIT_MS);
+  /** Of the last body and of what it meant; '' after anything that is not a plain answer. */
+  #bodyDigest = '';
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #newsDigest = '';
+
+  constructor(options: ConsulWatchOptions) {
+    this.#options = options;
+    this.service = options.service;
+  }
+
+  async run(): Promise<void> {
+    const { slots, dialogue, onOverflow } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const mayHold = slots.take(this);
+      if (!mayHold) onOverflow();
+      const step = dialogue.next(mayHold);
+      const woken = await this.#rest(step, mayHold);
+      await pause(this.#pace.waitMs(this.#options.clock.nowMs()), signal);
+      // A question that was to confirm emptiness is an ordinary one when it comes too early for that.
+      const asked: ConsulStep = woken === null || step.mode !== 'confirming' ? step : { ...step, mode: 'polling' };
+      await this.#exchange(asked, mayHold, woken);
+    }
+  }
+
+  /** The service has changed, or may have: asks soon, unless a blocking query is going to tell anyhow. */
+  ring(reason: AlarmReason): void {
+    this.#alarm.ring(reason);
+  }
+
+  preferFirst(): void {
+    this.#options.dialogue.goTo(0);
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#options.slots.release(this);
+  }
+
+  async #rest(step: ConsulStep, mayHold: boolean): Promise<AlarmReason | null> {
+    const { signal } = this.#stopped;
+    const mayBeWoken = step.isResting || (step.mode === 'confirming' && !mayHold);
+    if (!mayBeWoken) {
+      await pause(step.pauseMs, signal);
+      return null;
+    }
+    const isQuiet = step.isResting && step.mode === 'polling' && this.#options.isRungForAll();
+    return this.#alarm.rest(isQuiet ? Math.max(step.pauseMs, this.#options.quietMs) : step.pauseMs, signal);
+  }
+
+  /** Apart from `run`, whose variables outlive a query that blocks: the body of the one before would stay with it. */
+  async #exchange(step: ConsulStep, mayHold: boolean, woken: AlarmReason | null): Promise<void> {
+    const { client, dialogue, turnstile, firstAgent } = this.#options;
+    const { signal } = this.#stopped;
+    if (mayHold && step.index !== null) return this.#hear(await client.ask(step, step.agent, signal), step, woken);
+    await turnstile.through(async () => {
+      // Whatever rang before the question is asked is part of its answer.
+      this.#alarm.clear();
+      const agent = firstAgent.steer(step.agent);
+      if (agent !== step.agent) dialogue.goTo(agent);
+      this.#hear(await client.ask(step, agent, signal), { ...step, agent }, woken);
+    }, woken === 'news');
+  }
+
+  #hear(document: ConsulDocument | ConsulError, step: ConsulStep, woken: AlarmReason | null): void {
+    if (this.#stopped.signal.aborted) return;
+    const { client, clock, dialogue, firstAgent, quietMs, onNews } = this.#options;
+    const digest = 'error' in document ? '' : hash('sha1', document.text);
+    firstAgent.heardFrom(step.agent, step, digest !== '');
+    const isSame = digest !== '' && digest === this.#bodyDigest;
+    if (isSame && woken !== null && clock.nowMs() - this.#toldAtMs < quietMs) {
+      // One of the many that were asked because one has changed: nothing to decode, to fold or to tell.
+      this.#pace.pay(NO_NEWS_PRICE_MS, clock.nowMs());
+      return;
+    }
+    const reply = readReply(document, (error) => client.refuse(step, step.agent, error));
+    const isNews = this.#isNews(reply);
+    this.#pace.pay(isNews ? NEWS_PRICE_MS : NO_NEWS_PRICE_MS, clock.nowMs());
+    if (isNews) onNews();
+    const events = 'error' in reply ? dialogue.onFailure(reply.error, step.agent) : dialogue.onReply(reply, step);
+    this.#bodyDigest = events.some((event) => event.kind === 'answer' && event.doubt === null) ? digest : '';
+    this.#toldAtMs = clock.nowMs();
+    for (const event of events) if (!this.#stopped.signal.aborted) this.#options.onEvent(event);
+  }
+
+  #isNews(reply: ConsulReply | ConsulError): boolean {
+    if ('error' in reply) return false;
+    // Consul lists instances in any order.
+    const lines = reply.instances.map((instance) => JSON.stringify(instance)).sort();
+    const digest = hash('sha1', lines.join('\n'));
+    const isNews = digest !== this.#newsDigest;
+    this.#newsDigest = digest;
+    return isNews;
+  }
+}
+
+function readReply(
+  document: ConsulDocument | ConsulError,
+  refuse: (error: string) => ConsulError,
+): ConsulReply | ConsulError {
+  if ('error' in document) return document;
+  const decoded = decodeHealthService(document.text);
+  return decoded.kind === 'undecodable' ? refuse(decoded.error) : { ...decoded, head: document.head };
+}
