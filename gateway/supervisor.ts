@@ -14,7 +14,8 @@ import { EndpointCell } from './shared/endpoint-cell.ts';
 import { allocateGatewayCell, GatewayCell } from './shared/gateway-cell.ts';
 import { currentLeader, releaseLease } from './shared/leader-lease.ts';
 import { allocateRouteCell, RouteCell } from './shared/route-cell.ts';
-import { createLogger, type LogOutput, openOutput } from './telemetry/logger.ts';
+import { type LogOutput, StandardOutput } from './telemetry/log-output.ts';
+import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Crew, lanesFor, type Member } from './threads/crew.ts';
 import type { FromWorker } from './threads/messages.ts';
@@ -45,7 +46,7 @@ export async function startGateway(gateway: GatewayConfig, routes: readonly Rout
 class Supervisor implements RunningGateway {
   readonly ready: Promise<void>;
   readonly #gateway: GatewayConfig;
-  readonly #output: LogOutput = openOutput();
+  readonly #output: LogOutput = new StandardOutput();
   readonly #log: ReturnType<typeof createLogger>;
   readonly #lanes: number;
   readonly #cell: GatewayCell;
@@ -114,7 +115,11 @@ class Supervisor implements RunningGateway {
 
   notReady(): string | null {
     if (this.#isStopping) return 'draining';
-    return this.#isReady ? null : this.#isOpen ? 'workers are starting' : 'waiting for the first answers of discovery';
+    if (this.#isReady) {
+      const isServing = this.#crew.members().some(({ state }) => state === 'listening');
+      return isServing ? null : 'no worker is listening';
+    }
+    return this.#isOpen ? 'workers are starting' : 'waiting for the first answers of discovery';
   }
 
   async stop(): Promise<void> {

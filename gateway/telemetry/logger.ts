@@ -1,16 +1,6 @@
 // The log: JSON lines by pino. One thread owns the output; the others send it their lines.
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-export interface LogOutput extends DestinationStream {
-  /** Writes what is still held back. */
-  flushSync(): void;
-}
-
-/** The owner's output: standard output, written in the background. */
-export function openOutput(): LogOutput {
-  return pino.destination({ dest: 1, sync: false });
-}
-
 export function createLogger(options: { level: string; output: DestinationStream }): Logger {
   const { level, output } = options;
   const formatters = { level: (label: string) => ({ level: label }) };
