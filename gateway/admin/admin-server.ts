@@ -1,6 +1,7 @@
 // The admin address: pools, metrics, health and the restart of a worker, for operators and their tools only.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isLoopback } from '../core/address.ts';
 
 export interface AdminOptions {
   readonly host: string;
@@ -84,6 +85,9 @@ export class AdminServer {
     if (url === null) return problem(400, 'the target is malformed');
     const known = this.#routes.filter(({ path }) => path.test(url.pathname));
     const route = known.find((candidate) => candidate.method === method);
+    // Without a token the loopback is the only guard, and a page may have its name point there.
+    if (this.#options.token === '' && !isForLoopback(request))
+      return problem(403, 'ask for this by a loopback address');
     if (route?.isOpen !== true && !this.#isAuthorised(request)) {
       response.setHeader('WWW-Authenticate', 'Bearer');
       return problem(401, 'this needs the token of the admin address');
@@ -139,6 +143,12 @@ function routesOf(options: AdminOptions): readonly AdminRoute[] {
       },
     },
   ];
+}
+
+/** Whether the request was addressed to a loopback address, not to a name that leads there. */
+function isForLoopback(request: IncomingMessage): boolean {
+  const host = URL.parse(`http://${request.headers.host ?? ''}`)?.hostname ?? '';
+  return isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
 /** Browsers say where a request comes from; tools send neither field. */

@@ -89,6 +89,18 @@ describe('the admin address', () => {
     }
   });
 
+  it('without a token answers nobody who came by a name, which may lead to the loopback', async () => {
+    const open = owned.adopt(await startWeir({ routes: {} }), (gateway) => gateway.close());
+    for (const host of ['evil.example', 'evil.example:9901', '127.0.0.1.evil.example']) {
+      expect(await open.admin('/debug/upstreams', { headers: { host } })).toMatchObject({ status: 403 });
+      const restart = { method: 'POST', headers: { host, origin: `http://${host}` } };
+      expect(await open.admin('/debug/workers/1/restart?abrupt', restart)).toMatchObject({ status: 403 });
+    }
+    for (const host of ['localhost', '127.0.0.1:9901', '[::1]:9901']) {
+      expect(await open.admin('/debug/upstreams', { headers: { host } })).toMatchObject({ status: 200 });
+    }
+  });
+
   it('restarts no worker for a request to the public listener', async () => {
     for (const target of ['/debug/workers/1/restart?abrupt', `${weir.adminUrl}/debug/workers/1/restart?abrupt`]) {
       const octets = rawGet(target, 'localhost')
