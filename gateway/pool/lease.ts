@@ -10,7 +10,9 @@ export interface LeaseOwner {
   /** How many endpoints of the pool the source calls healthy, and how many of them are set aside. */
   readonly healthyCount: number;
   ejectedCount(): number;
-  /** Tells all workers that an endpoint was set aside or came back. */
+  /** Makes all workers look anew at who is set aside. */
+  bumpEpoch(): void;
+  /** Tells all workers and the log that an endpoint was set aside or came back. */
   trafficChanged(change: TrafficChange): void;
 }
 
@@ -72,27 +74,33 @@ export class Lease {
     const { cell } = this.endpoint;
     const failures = cell.countFailure();
     if (this.#probing) {
-      const forMs = this.#nextEjectionMs();
+      const { forMs, step } = this.#nextEjection();
       cell.probeFailed(this.#owner.clock.nowMs() + forMs, why);
+      cell.setBackoffStep(grownStep(this.#policy, step));
       this.#owner.trafficChanged({ endpoint: this.endpoint, to: 'ejected', why, failures, forMs });
       return;
     }
     if (failures < this.#policy.consecutiveFailures || !cell.isActive()) return;
     const allowance = ejectionAllowance(this.#owner.healthyCount, this.#policy.maxPercent);
     if (this.#owner.ejectedCount() >= allowance) return;
-    const forMs = this.#nextEjectionMs();
+    const { forMs, step } = this.#nextEjection();
     const untilMs = this.#owner.clock.nowMs() + forMs;
     if (!cell.eject(untilMs, why, failures)) return;
     // Two workers may have ejected two endpoints at once: whoever sees one too many takes its own back.
-    if (this.#owner.ejectedCount() > allowance) cell.undoEjection(untilMs);
-    else this.#owner.trafficChanged({ endpoint: this.endpoint, to: 'ejected', why, failures, forMs });
+    if (this.#owner.ejectedCount() > allowance) {
+      cell.undoEjection(untilMs);
+      this.#owner.bumpEpoch();
+      return;
+    }
+    cell.setBackoffStep(grownStep(this.#policy, step));
+    this.#owner.trafficChanged({ endpoint: this.endpoint, to: 'ejected', why, failures, forMs });
   }
 
-  #nextEjectionMs(): number {
+  /** How long the next ejection is, and the step that it is of. */
+  #nextEjection(): { readonly forMs: number; readonly step: number } {
     const { step, returnedAtMs } = this.endpoint.cell.backoff();
     const { clock } = this.#owner;
     const decayed = this.#probing ? step : decayedStep(this.#policy, step, clock.nowMs() - returnedAtMs);
-    this.endpoint.cell.setBackoffStep(grownStep(this.#policy, decayed));
-    return ejectionMs(this.#policy, decayed, clock.random());
+    return { forMs: ejectionMs(this.#policy, decayed, clock.random()), step: decayed };
   }
 }

@@ -98,8 +98,12 @@ export class Pool implements LeaseOwner {
     return count;
   }
 
-  trafficChanged(change: TrafficChange): void {
+  bumpEpoch(): void {
     this.shared.bumpEpoch();
+  }
+
+  trafficChanged(change: TrafficChange): void {
+    this.bumpEpoch();
     this.#options.onTrafficChange(this.service, change);
   }
 
