@@ -24,6 +24,8 @@ export const FIELD = {
   xRealIp: 19,
   xRequestId: 20,
   date: 21,
+  /** Any other name that begins with `x-forwarded-`, and every spelling of these with underscores. */
+  xForwardedOther: 22,
 } as const;
 
 /** By length of the name: the names of that length with their ids. */
@@ -54,9 +56,37 @@ const BY_LENGTH: readonly (readonly (readonly [name: string, id: number])[])[] =
 /** The id of the field whose name stands in `text` from `start` to `end`. */
 export function fieldId(text: string, start: number, end: number): number {
   const candidates = BY_LENGTH[end - start];
-  if (candidates === undefined) return FIELD.other;
-  for (const [name, id] of candidates) if (equalsIgnoringCase(text, start, name)) return id;
-  return FIELD.other;
+  if (candidates !== undefined) {
+    for (const [name, id] of candidates) if (equalsIgnoringCase(text, start, name)) return id;
+  }
+  return (text.charCodeAt(start) | 0x20) === 0x78 && isForwardingAlias(text, start, end)
+    ? FIELD.xForwardedOther
+    : FIELD.other;
+}
+
+const DASH = 0x2d;
+const UNDERSCORE = 0x5f;
+const FORWARDED_PREFIX = 'x-forwarded-';
+const ALIASED: readonly string[] = ['x-real-ip', 'x-request-id'];
+
+/**
+ * Whether a name claims to say where a request came from: many servers read an underscore as a dash, and trust fields
+ * that begin so.
+ */
+function isForwardingAlias(text: string, start: number, end: number): boolean {
+  if (end - start >= FORWARDED_PREFIX.length && isAlias(text, start, FORWARDED_PREFIX)) return true;
+  return ALIASED.some((name) => name.length === end - start && isAlias(text, start, name));
+}
+
+function isAlias(text: string, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++) {
+    const octet = text.charCodeAt(start + at);
+    const wanted = name.charCodeAt(at);
+    const isSame =
+      wanted === DASH ? octet === DASH || octet === UNDERSCORE : (octet | 0x20) === wanted && octet > UNDERSCORE - 0x20;
+    if (!isSame) return false;
+  }
+  return true;
 }
 
 /** Whether `text` has at `start` the letters of `name`, which is in lower case and of token octets. */

@@ -11,14 +11,11 @@ import type { ClientPeer } from './client-address.ts';
 import { ClientDeadlines } from './client-deadlines.ts';
 import { ClientExchange, type ExchangeWire } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
+import { PipelinedInput } from './pipelined-input.ts';
 import { type ContentOwner, IncomingContent } from './request-content.ts';
 import { requestIdOf } from './request-id.ts';
 import { type RequestAddress, requestAddress } from './request-line.ts';
 import type { Sweepable } from './sweep.ts';
-
-/** How much of the next requests is read while one is answered. */
-const MAX_PIPELINED_BYTES = 65_536;
-const EMPTY = Buffer.alloc(0);
 
 type Phase = 'idle' | 'head' | 'exchange' | 'lingering' | 'closed';
 
@@ -29,8 +26,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   readonly #head: RequestHead;
   readonly #reader: HeadReader;
   #phase: Phase = 'head';
-  /** What was read and belongs to later requests. */
-  #unread: Buffer = EMPTY;
+  readonly #unread = new PipelinedInput();
   #exchange: ClientExchange | undefined;
   #isHalfClosed = false;
   readonly #deadlines: ClientDeadlines;
@@ -43,13 +39,15 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     this.#peer = peer;
     this.#head = new RequestHead(host.headLimits);
     this.#reader = new HeadReader(host.headLimits, 'request');
+    // First: the sweep's time stands still while it has no members.
+    host.sweep.add(this);
     this.#deadlines = new ClientDeadlines(host.sweep, host.timeouts);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('drain', this.#onDrain);
-    socket.on('error', ignore);
+    // An error is followed by `close`, which is what counts.
+    socket.on('error', () => undefined);
     socket.on('close', this.#onClose);
-    host.sweep.add(this);
   }
 
   endWhenIdle(): void {
@@ -79,14 +77,15 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   exchangeEnded(isLast: boolean): void {
     this.#exchange = undefined;
     this.#deadlines.continueSettled();
-    if (isLast || this.#host.isDraining || (this.#isHalfClosed && this.#unread.length === 0)) {
+    if (isLast || this.#host.isDraining || (this.#isHalfClosed && this.#unread.isEmpty)) {
       this.#linger();
       return;
     }
     this.#phase = 'idle';
     this.#deadlines.awaitNextRequest();
-    if (this.#unread.length > 0) this.#readNextSoon();
-    else this.#socket.resume();
+    // A client that does not read its answers gets no further ones.
+    if (this.#socket.writableNeedDrain) this.#socket.pause();
+    else this.#goOn();
   }
 
   breakOff(mustReset: boolean): void {
@@ -116,8 +115,10 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
       const content = this.#exchange?.content;
       if (content === null || content === undefined || content.isComplete) this.#keep(piece);
       else this.#readContent(content, piece, 0);
-    } else {
+    } else if (this.#unread.isEmpty) {
       this.#readHead(piece);
+    } else {
+      this.#keep(piece);
     }
   };
 
@@ -131,7 +132,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   readonly #onDrain = (): void => {
     this.#deadlines.readerCaughtUp();
-    this.#exchange?.events?.onDrain();
+    if (this.#exchange !== undefined) this.#exchange.events?.onDrain();
+    else if (this.#phase === 'idle') this.#goOn();
   };
 
   readonly #onClose = (): void => {
@@ -224,16 +226,19 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   /** Keeps what belongs to later requests, up to a limit. */
   #keep(piece: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
-    if (this.#unread.length > MAX_PIPELINED_BYTES) this.#socket.pause();
+    if (!this.#unread.keep(piece)) this.#socket.pause();
+  }
+
+  #goOn(): void {
+    if (this.#unread.isEmpty) this.#socket.resume();
+    else this.#readNextSoon();
   }
 
   /** The next pipelined request is read when this turn is over, so that a long row of them does not nest. */
   #readNextSoon(): void {
     queueMicrotask(() => {
       if (this.#phase !== 'idle') return;
-      const piece = this.#unread;
-      this.#unread = EMPTY;
+      const piece = this.#unread.take();
       this.#socket.resume();
       this.#readHead(piece);
       // The rest of a request whose client has said its last will not come.
@@ -266,7 +271,9 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   }
 
   #refuse(situation: ErrorSituation): void {
-    this.#socket.write(rawErrorAnswer(situation, requestIdOf(undefined, false)));
+    const requestId = requestIdOf(undefined, false);
+    this.#host.onRefused(this.#peer, situation, requestId);
+    this.#socket.write(rawErrorAnswer(situation, requestId));
     this.#linger();
   }
 
@@ -290,8 +297,4 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     if (!isReady) this.#deadlines.awaitReader();
     return isReady;
   }
-}
-
-function ignore(): void {
-  // An error is followed by `close`, which is what counts.
 }

@@ -65,9 +65,9 @@ export class ClientDeadlines {
     this.#nextMs = this.#sweep.nowMs + LINGER_MS;
   }
 
-  /** The client must read what was written in this time. */
+  /** The client must read what was written in this time; it begins with the first write that it does not take. */
   awaitReader(): void {
-    this.#writeMs = this.#sweep.nowMs + this.#timeouts.writeMs;
+    if (this.#writeMs === NEVER) this.#writeMs = this.#sweep.nowMs + this.#timeouts.writeMs;
   }
 
   readerCaughtUp(): void {

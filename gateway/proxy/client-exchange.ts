@@ -132,8 +132,8 @@ export class ClientExchange implements Exchange {
     return isReady;
   }
 
-  flush(): void {
-    this.#sendCollected();
+  flush(): boolean {
+    return this.#sendCollected();
   }
 
   end(trailers: string): void {

@@ -12,7 +12,7 @@ import { RouteTable } from '../routing/route-table.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
-import { RequestHandler } from './handler.ts';
+import { RequestHandler, refusedRecord } from './handler.ts';
 import { HttpDate } from './http-date.ts';
 import { Http1Upstream } from './http1-upstream.ts';
 import { Listener } from './listener.ts';
@@ -127,6 +127,7 @@ export class DataPlane {
       isTrusted,
       sweep: this.#sweep,
       date: new HttpDate(clock),
+      onRefused: (peer, situation, requestId) => onFinished?.(refusedRecord(peer, situation, requestId)),
       onRequest: (exchange, options) => handler.handle(exchange, options),
       describeUpgrade: (request, options) => {
         const route = handler.findRoute(request);

@@ -33,13 +33,15 @@ export interface AnswerHead {
 export interface ContentSink {
   /** False asks to be spared more until `RequestContent.resume`. The octets may be kept, never changed. */
   onContent(octets: Buffer): boolean;
-  /** All content was given. `trailers` are field lines, each with its CRLF. */
-  onContentEnd(trailers: string): void;
+  /** All content was given. */
+  onContentEnd(trailers: FieldTable | undefined): void;
 }
 
 /** The content of a request, given on while it arrives. */
 export interface RequestContent {
   readonly framing: Framing;
+  /** Whether all of it has arrived. */
+  readonly isComplete: boolean;
   /** Whether a new sink would get everything from the first octet on. */
   isReplayable(): boolean;
   /** Gives everything from the first octet on to `sink`, in place of the sink before. */
@@ -81,8 +83,8 @@ export interface Exchange extends RequestDescription {
   sendHead(head: AnswerHead): void;
   /** False when the client reads slower than it is written to: wait for `onDrain`. Views may be reused after `flush`. */
   write(octets: Buffer): boolean;
-  /** Sends at once what `sendHead` and `write` may have collected. */
-  flush(): void;
+  /** Sends at once what `sendHead` and `write` may have collected; false as with `write`. */
+  flush(): boolean;
   /** `trailers` are field lines, each with its CRLF. */
   end(trailers: string): void;
   /** Ends the connection so that the client can tell that the answer is incomplete. */

@@ -1,6 +1,7 @@
 // The fallback: the steps of a route's chain in order, until one answers; every answer is marked as degraded.
 import { STATUS_CODES } from 'node:http';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
 import type { DegradedReason } from '../shared/service-cell.ts';
 import type { RequestContent } from './exchange.ts';
@@ -66,7 +67,7 @@ export class Fallback implements RelayOwner {
     return this.#transaction.request.route.responseRewrite;
   }
 
-  headArrived(status: number): boolean {
+  headArrived({ status }: ResponseHead): boolean {
     this.#answeredBy('upstream', status);
     return true;
   }
@@ -112,6 +113,7 @@ export class Fallback implements RelayOwner {
       content,
       timeouts: route.config.timeout,
       tls: null,
+      dropTrailers: route.requestRewrite.drop,
       needsFresh: false,
     });
   }

@@ -58,6 +58,7 @@ const REQUEST_FATE: Uint8Array = fates({
     FIELD.xForwardedPort,
     FIELD.xForwardedServer,
     FIELD.xForwardedPrefix,
+    FIELD.xForwardedOther,
     FIELD.forwarded,
     FIELD.xRealIp,
   ],
@@ -115,13 +116,29 @@ export function responseLines(
   return keptLines(fields, { fate: RESPONSE_FATE, keepsClaims: true, nominated, rewrite }) + rewrite.lines;
 }
 
-/** Trailer fields that may cross: none that frame, route or describe the connection (RFC 9110 section 6.5.1). */
-export function fieldLines(trailers: FieldTable): string {
+/** Fields that mean something before the content or not at all (RFC 9110 section 6.5.1). */
+const NO_TRAILERS: ReadonlySet<string> = new Set([
+  ...[
+    'authorization',
+    'proxy-authorization',
+    'cookie',
+    'set-cookie',
+    'www-authenticate',
+    'age',
+    'cache-control',
+    'expires',
+  ],
+  ...['location', 'retry-after', 'vary', 'warning', 'max-forwards', 'range', 'pragma', 'idempotency-key'],
+]);
+
+/** The trailer field lines that may cross: none that frame, route, authenticate or describe, nor those of `drop`. */
+export function trailerLines(trailers: FieldTable | undefined, drop: ReadonlySet<string> | null): string {
+  if (trailers === undefined) return '';
   let lines = '';
   for (let field = 0; field < trailers.count; field++) {
-    if (trailers.id(field) === FIELD.other && !trailers.isNamed(field, 'authorization')) {
-      lines += trailers.lines(field, field + 1);
-    }
+    const name = trailers.name(field).toLowerCase();
+    const isRefused = NO_TRAILERS.has(name) || name.startsWith('content-') || drop?.has(name) === true;
+    if (trailers.id(field) === FIELD.other && !isRefused) lines += trailers.lines(field, field + 1);
   }
   return lines;
 }

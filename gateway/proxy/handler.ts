@@ -1,11 +1,12 @@
 // What happens to a request that a front has parsed: it is routed, described for the upstream, and carried out.
-import type { ErrorSituation } from '../core/errors.ts';
+import type { AccessRecord } from '../core/access-record.ts';
+import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import { normalisePath, withoutQuery } from '../routing/path.ts';
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
 import { errorAnswer, sendAnswer } from './answers.ts';
-import { clientAddress, type TrustCheck } from './client-address.ts';
+import { type ClientPeer, clientAddress, type TrustCheck } from './client-address.ts';
 import type { Exchange, RequestDescription } from './exchange.ts';
 import { requestLines } from './forwarded-fields.ts';
 import { requestIdOf } from './request-id.ts';
@@ -115,4 +116,12 @@ export class RequestHandler {
       exchange.end('');
     }
   }
+}
+
+/** The record of a request that was refused for its head: nothing in it can be relied on. */
+export function refusedRecord({ address }: ClientPeer, situation: ErrorSituation, requestId: string): AccessRecord {
+  const nothing = { host: '', path: '', route: null, service: null, degraded: null, userAgent: null };
+  const { status } = ERROR_ANSWERS[situation];
+  const outcome = { status, bytes: 0, durationMs: 0, attempts: [], error: situation };
+  return { requestId, client: address, method: '', ...nothing, ...outcome };
 }

@@ -19,14 +19,15 @@ export interface Http1UpstreamOptions {
 export class Http1Upstream implements Upstream {
   readonly #options: Http1UpstreamOptions;
   readonly #plainPools = new Map<UpstreamTarget, EndpointPool>();
-  readonly #tlsPools = new Map<UpstreamTarget, EndpointPool>();
+  /** By the name that the certificate was checked for. */
+  readonly #tlsPools = new Map<string, Map<UpstreamTarget, EndpointPool>>();
 
   constructor(options: Http1UpstreamOptions) {
     this.#options = options;
   }
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
-    const pools = request.tls === null ? this.#plainPools : this.#tlsPools;
+    const pools = request.tls === null ? this.#plainPools : this.#tlsPoolsFor(request.tls.servername);
     let pool = pools.get(to);
     if (pool === undefined) {
       pool = new EndpointPool(to, request.tls, this.#options);
@@ -36,17 +37,25 @@ export class Http1Upstream implements Upstream {
   }
 
   forget(target: UpstreamTarget): void {
-    for (const pools of [this.#plainPools, this.#tlsPools]) {
+    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
       pools.get(target)?.close();
       pools.delete(target);
     }
   }
 
   stop(): void {
-    for (const pools of [this.#plainPools, this.#tlsPools]) {
+    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
       for (const pool of pools.values()) pool.destroy();
       pools.clear();
     }
+  }
+
+  #tlsPoolsFor(servername: string): Map<UpstreamTarget, EndpointPool> {
+    const known = this.#tlsPools.get(servername);
+    if (known !== undefined) return known;
+    const pools = new Map<UpstreamTarget, EndpointPool>();
+    this.#tlsPools.set(servername, pools);
+    return pools;
   }
 }
 

@@ -1,19 +1,22 @@
 // A public listener: takes connections up to the limit, hands their requests on, drains.
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GatewayConfig } from '../config/gateway-schema.ts';
+import type { ErrorSituation } from '../core/errors.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import type { HeadLimits } from '../http1/head-limits.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
-import { describePeer, type TrustCheck } from './client-address.ts';
+import { rawErrorAnswer } from './answers.ts';
+import { type ClientPeer, describePeer, type TrustCheck } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { ClientExchange } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import type { RequestDescription } from './exchange.ts';
 import type { Described } from './handler.ts';
 import type { HttpDate } from './http-date.ts';
+import { requestIdOf } from './request-id.ts';
 import type { Sweep } from './sweep.ts';
 import type { Upgrade } from './websocket.ts';
 
@@ -29,6 +32,8 @@ export interface ListenerOptions {
   readonly date: HttpDate;
   readonly isTrusted: TrustCheck;
   readonly onRequest: (exchange: ClientExchange, options: Options) => void;
+  /** A request was answered with an error before it could be routed. */
+  readonly onRefused: (peer: ClientPeer, situation: ErrorSituation, requestId: string) => void;
   /** The request as it goes upstream if it may be upgraded; one that may not is answered as if it had not asked. */
   readonly describeUpgrade: (request: RequestDescription, options: Options) => Described | undefined;
   readonly onUpgrade: (upgrade: Upgrade) => void;
@@ -49,7 +54,7 @@ export class Listener implements ConnectionHost {
   readonly #servers: readonly Server[];
   readonly #connections = new Set<HostedConnection>();
   /** Parses upgrades once more, for the relay of tunnels, which wants them as node:http gives them. */
-  readonly #upgrades = createHttpServer({ requireHostHeader: false });
+  readonly #upgrades: HttpServer;
   readonly #upgrading = new WeakMap<Duplex, Pick<Upgrade, 'head' | 'described'>>();
   #drained: (() => void) | undefined;
   isDraining = false;
@@ -65,6 +70,9 @@ export class Listener implements ConnectionHost {
       fieldsBytes: limits.headersBytes,
       fieldCount: limits.headerCount,
     };
+    const maxHeaderSize = limits.requestLineBytes + limits.headersBytes + 1024;
+    this.#upgrades = createHttpServer({ requireHostHeader: false, maxHeaderSize });
+    this.#upgrades.maxHeadersCount = 0;
     this.#servers = Array.from({ length: options.reusePort ? LISTENING_SOCKETS : 1 }, () =>
       createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#connected(socket)),
     );
@@ -73,7 +81,10 @@ export class Listener implements ConnectionHost {
       if (upgrade === undefined) socket.destroy();
       else options.onUpgrade({ ...upgrade, request, socket, early });
     });
-    this.#upgrades.on('clientError', (_error, socket) => socket.destroy());
+    this.#upgrades.on('clientError', (_error, socket) => {
+      socket.once('finish', () => socket.destroy());
+      socket.end(rawErrorAnswer('bad_request', requestIdOf(undefined, false)));
+    });
   }
 
   /** The port that is listened on. */
@@ -123,6 +134,10 @@ export class Listener implements ConnectionHost {
     this.#upgrades.emit('connection', socket);
     socket.resume();
     return true;
+  }
+
+  onRefused(peer: ClientPeer, situation: ErrorSituation, requestId: string): void {
+    this.#options.onRefused(peer, situation, requestId);
   }
 
   onClosed(connection: HostedConnection): void {

@@ -1,9 +1,10 @@
 // One call to one target and the way of its answer to the client, at the client's pace.
 import { connectionOptions } from '../http1/connection-options.ts';
 import { FIELD } from '../http1/field-id.ts';
+import type { FieldTable } from '../http1/field-table.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Exchange } from './exchange.ts';
-import { type FieldRewrite, responseLines } from './forwarded-fields.ts';
+import { type FieldRewrite, responseLines, trailerLines } from './forwarded-fields.ts';
 import type {
   Upstream,
   UpstreamCall,
@@ -17,7 +18,7 @@ import type {
 export interface RelayOwner {
   readonly responseRewrite: FieldRewrite;
   /** Whether the answer goes to the client; if not, the call is over and the owner goes on without it. */
-  headArrived(status: number): boolean;
+  headArrived(head: ResponseHead): boolean;
   /** Field lines that are added to the answer, each with its CRLF. */
   addedLines(): string;
   /** There was no head. */
@@ -63,9 +64,10 @@ export class Relay implements UpstreamEvents {
     this.#exchange.sendInterim(status, reason, responseLines(fields, nominated, NO_REWRITE));
   }
 
-  onHead({ status, reason, fields, minor, framing }: ResponseHead): void {
+  onHead(head: ResponseHead): void {
     if (this.#isAborted) return;
-    if (!this.#owner.headArrived(status)) {
+    const { status, reason, fields, minor, framing } = head;
+    if (!this.#owner.headArrived(head)) {
       this.abort();
       return;
     }
@@ -79,16 +81,16 @@ export class Relay implements UpstreamEvents {
     return this.#isAborted || this.#exchange.write(octets);
   }
 
-  onPause(): void {
-    if (this.#isForwarding && !this.#isAborted) this.#exchange.flush();
+  onPause(): boolean {
+    return !this.#isForwarding || this.#isAborted || this.#exchange.flush();
   }
 
-  onEnd(trailers: string): void {
+  onEnd(trailers: FieldTable | undefined): void {
     if (this.#isAborted) return;
     // Told first: the exchange's end begins the client's next request.
     this.#isAborted = true;
     this.#owner.answerEnded('success');
-    this.#exchange.end(trailers);
+    this.#exchange.end(trailerLines(trailers, this.#owner.responseRewrite.drop));
   }
 
   onFailure(failed: UpstreamFailure): void {

@@ -3,7 +3,6 @@ import { ContentReader } from '../http1/content-reader.ts';
 import type { Framing } from '../http1/framing.ts';
 import type { Violation } from '../http1/violation.ts';
 import type { ContentLimits, ContentSink, RequestContent } from './exchange.ts';
-import { fieldLines } from './forwarded-fields.ts';
 
 /** How much may arrive while nobody takes it. */
 const MAX_WAITING_BYTES = 65_536;
@@ -128,8 +127,7 @@ export class IncomingContent implements RequestContent {
     const sink = this.#sink;
     if (sink === undefined || this.#given < this.#kept.length) return;
     this.#sink = undefined;
-    const { trailers } = this.#reader;
-    sink.onContentEnd(trailers === undefined ? '' : fieldLines(trailers));
+    sink.onContentEnd(this.#reader.trailers);
   }
 
   #waitingBytes(): number {

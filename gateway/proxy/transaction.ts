@@ -2,6 +2,7 @@
 import type { AttemptRecord } from '../core/access-record.ts';
 import type { ErrorSituation } from '../core/errors.ts';
 import type { AttemptFailure, Outcome } from '../core/failure.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
 import type { Lease } from '../pool/lease.ts';
 import type { NoLease } from '../pool/pool.ts';
 import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
@@ -94,13 +95,15 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
     return '';
   }
 
-  headArrived(status: number): boolean {
+  headArrived({ status, fields }: ResponseHead): boolean {
     const { route } = this.request;
     const lease = this.#lease;
     if (lease === undefined) return false;
     const elapsedMs = lease.elapsedMs();
     route.pool.shared.observeUpstream(elapsedMs / 1000);
-    this.#verdict = route.failureStatuses.has(status) ? 'status' : 'success';
+    // An endpoint that says when to come back is loaded, not broken.
+    const isFailure = route.failureStatuses.has(status) && fields.get('retry-after') === undefined;
+    this.#verdict = isFailure ? 'status' : 'success';
     if (route.retryStatuses.has(status) && this.#mayRetry('status', true)) {
       const next = this.#acquire();
       // Nobody else to ask: this answer is better than none.
@@ -130,7 +133,7 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
       queueMicrotask(() => this.#send(lease));
       return;
     }
-    this.#release(failed.failure);
+    this.#release(failed.isLocal ? 'client_gone' : failed.failure);
     if (!this.#mayRetry(reason, failed.sent)) {
       this.degrade('unreachable', failed.failure);
       return;
@@ -206,6 +209,7 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
       content: this.#content,
       timeouts: route.config.timeout,
       tls: route.tls,
+      dropTrailers: route.requestRewrite.drop,
       needsFresh: this.#hasResentStale,
     });
   }
@@ -236,12 +240,17 @@ export class Transaction implements ExchangeEvents, RelayOwner, DegradedTransact
   }
 
   #outOfTime(): void {
-    this.#stopCalls('http_response_timeout');
-    if (this.request.exchange.isHeadSent) {
-      this.request.exchange.breakOff();
+    const { exchange } = this.request;
+    const isAwaitingClient = exchange.isHeadSent || this.#content?.isComplete === false;
+    // A client that reads or sends slowly says nothing against the endpoint.
+    this.#stopCalls(isAwaitingClient ? 'client_gone' : 'http_response_timeout');
+    if (exchange.isHeadSent) {
+      exchange.breakOff();
       this.#finish('http_response_timeout');
-    } else {
+    } else if (this.#fallback === undefined) {
       this.degrade('unreachable', 'http_response_timeout');
+    } else {
+      this.answer('http_response_timeout');
     }
   }
 

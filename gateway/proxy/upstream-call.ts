@@ -1,5 +1,7 @@
 // One request on an upstream connection: what was sent of it, and whether anybody still waits for the answer.
+import type { FieldTable } from '../http1/field-table.ts';
 import type { ContentSink } from './exchange.ts';
+import { trailerLines } from './forwarded-fields.ts';
 import type { UpstreamCall, UpstreamEvents, UpstreamRequest } from './upstream.ts';
 
 /** The connection as its call uses it. */
@@ -46,7 +48,12 @@ export class Http1Call implements UpstreamCall, ContentSink {
 
   onContent(octets: Buffer): boolean {
     if (this.isAborted) return true;
+    const isReady = this.#take(octets);
     this.#connection.requestProgressed();
+    return isReady;
+  }
+
+  #take(octets: Buffer): boolean {
     if (octets.length <= COPY_BYTES) {
       const text = octets.toString('latin1');
       this.#collected += this.#isChunked ? `${octets.length.toString(16)}\r\n${text}\r\n` : text;
@@ -59,17 +66,19 @@ export class Http1Call implements UpstreamCall, ContentSink {
     return isReady;
   }
 
-  onContentEnd(trailers: string): void {
+  onContentEnd(trailers: FieldTable | undefined): void {
     if (this.isAborted) return;
     this.isRequestWhole = true;
-    this.#connection.requestProgressed();
-    if (this.#isChunked) this.#collected += `0\r\n${trailers}\r\n`;
+    if (this.#isChunked) this.#collected += `0\r\n${trailerLines(trailers, this.request.dropTrailers)}\r\n`;
     if (!this.#isBeginning) this.#send();
+    this.#connection.requestProgressed();
   }
 
   /** The endpoint has read what was written. */
   drained(): void {
-    if (!this.isRequestWhole) this.request.content?.resume();
+    if (this.isRequestWhole) return;
+    this.request.content?.resume();
+    this.#connection.requestProgressed();
   }
 
   resume(): void {

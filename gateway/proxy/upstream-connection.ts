@@ -6,12 +6,11 @@ import { ContentReader } from '../http1/content-reader.ts';
 import type { HeadLimits } from '../http1/head-limits.ts';
 import { HeadReader } from '../http1/head-reader.ts';
 import { ResponseHead } from '../http1/response-head.ts';
-import { fieldLines } from './forwarded-fields.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import type { Sweep, Sweepable } from './sweep.ts';
-import type { UpstreamEvents, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
+import type { UpstreamEvents, UpstreamFailure, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
 import { type CallWire, Http1Call } from './upstream-call.ts';
-import { attemptFailure } from './upstream-error.ts';
+import { attemptFailure, isLocalShortage } from './upstream-error.ts';
 import { openSocket } from './upstream-socket.ts';
 
 /** The pool that a connection belongs to. */
@@ -47,7 +46,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
   #isConnected = false;
   #isPaused = false;
   #deadlineMs = NEVER;
-  #failure: { readonly failure: AttemptFailure; readonly detail: string } | undefined;
+  #failure: Pick<UpstreamFailure, 'failure' | 'detail' | 'isLocal'> | undefined;
 
   constructor(target: UpstreamTarget, tls: UpstreamTls | null, pool: ConnectionPool) {
     this.#pool = pool;
@@ -68,23 +67,19 @@ export class UpstreamConnection implements Sweepable, CallWire {
     const call = new Http1Call(this, request, events);
     this.#call = call;
     this.#interim = 0;
-    const { sweep } = this.#pool;
-    if (this.#isConnected) {
-      this.#phase = 'head';
-      this.#deadlineMs = sweep.nowMs + request.timeouts.responseMs;
-    } else {
-      this.#deadlineMs = sweep.nowMs + request.timeouts.connectMs;
-    }
+    if (this.#isConnected) this.#phase = 'head';
+    else this.#deadlineMs = this.#pool.sweep.nowMs + request.timeouts.connectMs;
     call.begin();
+    this.requestProgressed();
     return call;
   }
 
-  /** Content of the request goes on: the endpoint's time to answer begins anew. */
+  /** The endpoint's time to answer begins with the end of the request, or where it does not read what was written. */
   requestProgressed(): void {
     const call = this.#call;
-    if (this.#phase === 'head' && call !== undefined) {
-      this.#deadlineMs = this.#pool.sweep.nowMs + call.request.timeouts.responseMs;
-    }
+    if (this.#phase !== 'head' || call === undefined) return;
+    const isEndpointsTurn = call.isRequestWhole || this.#socket.writableNeedDrain;
+    this.#deadlineMs = isEndpointsTurn ? this.#pool.sweep.nowMs + call.request.timeouts.responseMs : NEVER;
   }
 
   writeText(text: string): boolean {
@@ -108,7 +103,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
 
   destroy(): void {
     this.#call = undefined;
-    this.#socket.destroy();
+    this.#end();
   }
 
   sweep(nowMs: number): void {
@@ -129,11 +124,17 @@ export class UpstreamConnection implements Sweepable, CallWire {
     }
   }
 
+  #end(): void {
+    this.#phase = 'closed';
+    this.#pool.closed(this);
+    this.#socket.destroy();
+  }
+
   #connected(): void {
     this.#isConnected = true;
     if (this.#phase !== 'connecting') return;
     this.#phase = 'head';
-    this.#deadlineMs = this.#pool.sweep.nowMs + (this.#call?.request.timeouts.responseMs ?? NEVER);
+    this.requestProgressed();
   }
 
   /** False stops the reading. */
@@ -142,7 +143,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     else if (this.#phase === 'head') this.#readHead(piece);
     else this.destroy();
     const call = this.#call;
-    if (call !== undefined && !call.isAborted) call.events.onPause();
+    if (call !== undefined && !call.isAborted && !call.events.onPause()) this.#pauseReading();
     return !this.#isPaused;
   }
 
@@ -198,7 +199,11 @@ export class UpstreamConnection implements Sweepable, CallWire {
     const call = this.#call;
     if (call === undefined || call.isAborted) return;
     this.#buffer.handedOut(octets);
-    if (call.events.onContent(octets) || this.#isPaused) return;
+    if (!call.events.onContent(octets)) this.#pauseReading();
+  }
+
+  #pauseReading(): void {
+    if (this.#isPaused || this.#call === undefined) return;
     this.#isPaused = true;
     this.#deadlineMs = NEVER;
     this.#socket.pause();
@@ -216,10 +221,9 @@ export class UpstreamConnection implements Sweepable, CallWire {
       this.#pool.released(this);
     } else {
       if (!call.isRequestWhole) call.request.content?.detach();
-      this.#phase = 'closed';
-      this.#socket.destroy();
+      this.#end();
     }
-    call.events.onEnd(trailers === undefined ? '' : fieldLines(trailers));
+    call.events.onEnd(trailers);
   }
 
   #mayLiveOn(): boolean {
@@ -242,15 +246,18 @@ export class UpstreamConnection implements Sweepable, CallWire {
       this.#finish(call, false);
       return;
     }
+    // Out of the pool at once: a request that comes in the same turn must not be given a dying connection.
+    this.#pool.closed(this);
     this.#socket.destroy();
   }
 
   #errored(error: NodeJS.ErrnoException): void {
-    this.#failure ??= { failure: attemptFailure(error, this.#isConnected), detail: error.message };
+    const failure = attemptFailure(error, this.#isConnected);
+    this.#failure ??= { failure, detail: error.message, isLocal: isLocalShortage(error) };
   }
 
   #fail(failure: AttemptFailure, detail: string): void {
-    this.#failure = { failure, detail };
+    this.#failure = { failure, detail, isLocal: false };
     this.#socket.destroy();
     // The caller must not wait for the socket to say that it is closed.
     this.#closed();
@@ -265,14 +272,16 @@ export class UpstreamConnection implements Sweepable, CallWire {
     this.#pool.sweep.remove(this);
     if (call === undefined || call.isAborted) return;
     if (!call.isRequestWhole) call.request.content?.detach();
-    const { failure, detail } = this.#failure ?? {
+    const { failure, detail, isLocal } = this.#failure ?? {
       failure: 'connection_terminated',
       detail: 'closed without a response',
+      isLocal: false,
     };
     call.events.onFailure({
       failure,
       detail,
       sent: this.#isConnected,
+      isLocal,
       stale: this.#served > 0 && hadNoResponse && failure === 'connection_terminated',
     });
   }

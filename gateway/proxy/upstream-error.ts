@@ -22,3 +22,10 @@ export function attemptFailure(error: NodeJS.ErrnoException, isConnected: boolea
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return 'tls_protocol_error';
   return CONNECT_FAILURES.get(code) ?? 'connection_terminated';
 }
+
+/** Codes that tell of this machine running out of something, not of the endpoint. */
+const LOCAL_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+
+export function isLocalShortage(error: NodeJS.ErrnoException): boolean {
+  return LOCAL_SHORTAGES.has(error.code ?? '');
+}

@@ -1,5 +1,6 @@
 // The seam behind: what sending a request to an endpoint takes and what comes back, whatever codec carries it.
 import type { AttemptFailure } from '../core/failure.ts';
+import type { FieldTable } from '../http1/field-table.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { RequestContent } from './exchange.ts';
 
@@ -35,6 +36,8 @@ export interface UpstreamRequest {
   readonly timeouts: UpstreamTimeouts;
   /** null for plain TCP. */
   readonly tls: UpstreamTls | null;
+  /** Lower-case names that the route takes out of trailers too. */
+  readonly dropTrailers: ReadonlySet<string> | null;
   /** Whether a kept connection will not do. */
   readonly needsFresh: boolean;
 }
@@ -46,6 +49,8 @@ export interface UpstreamFailure {
   readonly detail: string;
   /** Whether a byte of the request may have reached the endpoint. */
   readonly sent: boolean;
+  /** Whether it was this machine that ran short of something: that says nothing against the endpoint. */
+  readonly isLocal: boolean;
   /** Whether the connection was a kept one that ended before a byte of the response. */
   readonly stale: boolean;
 }
@@ -57,10 +62,9 @@ export interface UpstreamEvents {
   onHead(head: ResponseHead): void;
   /** False stops the reading until `UpstreamCall.resume`. The octets are a view that is valid until this returns. */
   onContent(octets: Buffer): boolean;
-  /** What arrived has been given: a good moment to send it on. */
-  onPause(): void;
-  /** `trailers` are field lines, each with its CRLF. */
-  onEnd(trailers: string): void;
+  /** What arrived has been given: a good moment to send it on. False as with `onContent`. */
+  onPause(): boolean;
+  onEnd(trailers: FieldTable | undefined): void;
   onFailure(failed: UpstreamFailure): void;
 }
 

@@ -11,7 +11,7 @@ import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
 import type { RequestDescription } from './exchange.ts';
 import type { Described } from './handler.ts';
-import { hostFor } from './route.ts';
+import { hostFor, type Route } from './route.ts';
 import type { TransactionServices } from './routed-request.ts';
 import { attemptFailure } from './upstream-error.ts';
 
@@ -49,8 +49,7 @@ export class WebSocketRelay {
     const { route } = described;
     const lease = route.pool.acquire({ tried: [], ejection: route.config.ejection, failOpen: true });
     if (typeof lease === 'string') {
-      socket.on('error', () => undefined);
-      socket.end(rawErrorAnswer('empty_pool', described.requestId));
+      this.#refuse({ head, described, socket });
       return;
     }
     const tunnel = new Tunnel({ head, described, lease, socket }, this.#options);
@@ -60,17 +59,37 @@ export class WebSocketRelay {
       this.#tunnels.delete(tunnel);
       tunnel.clientClosed();
     });
+    // Nothing of the client's may reach the relay's own request: the tunnel gives it the fields that cross.
+    request.headers = { host: head.host, connection: 'Upgrade', upgrade: 'websocket' };
+    try {
+      this.#relay({ request, socket, early, tunnel, route, lease });
+    } catch (error) {
+      tunnel.failed(error instanceof Error ? error : new Error(String(error)));
+      socket.destroy();
+    }
+  }
+
+  #relay(parts: Pick<Upgrade, 'request' | 'socket' | 'early'> & { tunnel: Tunnel; route: Route; lease: Lease }): void {
+    const { request, socket, early, tunnel, route, lease } = parts;
     const { host, port } = lease.endpoint;
-    this.#proxy.ws(
-      request,
-      socket,
-      early,
-      {
-        target: { host, port, protocol: route.tls === null ? 'http:' : 'https:' },
-        connectTimeout: route.config.timeout.connectMs,
-      },
-      (error) => tunnel.failed(error),
-    );
+    const options = {
+      target: { host, port, protocol: route.tls === null ? 'http:' : 'https:' },
+      connectTimeout: route.config.timeout.connectMs,
+      ...(route.tls !== null && route.tls.servername !== '' && { ssl: { servername: route.tls.servername } }),
+    };
+    this.#proxy.ws(request, socket, early, options, (error) => tunnel.failed(error));
+  }
+
+  /** There is no endpoint to tunnel to. */
+  #refuse({ head, described, socket }: Pick<Upgrade, 'head' | 'described' | 'socket'>): void {
+    const { route } = described;
+    socket.on('error', () => undefined);
+    socket.once('finish', () => socket.destroy());
+    socket.end(rawErrorAnswer('empty_pool', described.requestId));
+    route.counts.requestStarted();
+    route.counts.requestEnded(head.method, 503, 0);
+    const ended = { status: 503, bytes: 0, durationMs: 0, attempts: [], error: 'empty_pool' };
+    this.#options.onFinished?.({ ...identityOf(head, described), ...ended });
   }
 
   /** The endpoint leaves: its tunnels end when they have had their time. */
@@ -131,7 +150,9 @@ class Tunnel {
     call.setHeader('Upgrade', 'websocket');
     for (const line of described.lines.split('\r\n')) {
       const colon = line.indexOf(':');
-      if (colon > 0) call.appendHeader(line.slice(0, colon), line.slice(colon + 1).trim());
+      // There is no content to be told to go on with.
+      if (colon > 0 && line.slice(0, colon).toLowerCase() !== 'expect')
+        call.appendHeader(line.slice(0, colon), line.slice(colon + 1).trim());
     }
     this.#responseTimer = setTimeout(() => {
       this.#outcome = 'http_response_timeout';
@@ -162,25 +183,29 @@ class Tunnel {
     clearTimeout(this.#responseTimer);
     this.#call?.destroy();
     const { described, head, lease, socket } = this.#parts;
-    const { route, requestId, client } = described;
+    const { route } = described;
     const durationMs = this.#options.clock.nowMs() - this.#startedMs;
     lease.release(this.#outcome);
     route.counts.requestEnded(head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
     this.#options.onFinished?.({
-      requestId,
-      client,
-      method: head.method,
-      host: head.host,
-      path: withoutQuery(head.target),
+      ...identityOf(head, described),
       status: this.#status,
       bytes: bytesWritten(socket),
       durationMs,
-      route: route.name,
-      service: route.service,
       attempts: [{ endpoint: lease.endpoint.key, outcome: this.#outcome, ms: Math.round(durationMs * 10) / 10 }],
-      degraded: null,
       error: this.#outcome === 'success' ? null : this.#outcome,
-      userAgent: head.userAgent,
+    });
+  }
+
+  /** The relay writes the answer from the response's fields as they are then: those of the connection go, as ever. */
+  #refused(response: IncomingMessage): void {
+    const { socket, described } = this.#parts;
+    const { drop } = described.route.responseRewrite;
+    for (const name of Object.keys(response.headers)) if (drop?.has(name) === true) delete response.headers[name];
+    for (const name of ['keep-alive', 'proxy-connection', 'upgrade', 'te']) delete response.headers[name];
+    response.headers.connection = 'close';
+    response.once('close', () => {
+      if (!response.complete) socket.destroy();
     });
   }
 
@@ -199,9 +224,17 @@ class Tunnel {
     this.#parts.socket.off('readable', this.#lookForEnd);
     const { described, lease } = this.#parts;
     this.#status = response.statusCode ?? 502;
+    if (this.#status !== 101) this.#refused(response);
     this.#outcome = described.route.failureStatuses.has(this.#status) ? 'status' : 'success';
     if (this.#outcome === 'success') lease.answered(lease.elapsedMs());
   }
+}
+
+/** Who asked for what, for the access log. */
+function identityOf(head: Upgrade['head'], { requestId, client, route }: Described) {
+  const { method, host, target, userAgent } = head;
+  const place = { route: route.name, service: route.service, degraded: null };
+  return { requestId, client, method, host, path: withoutQuery(target), userAgent, ...place };
 }
 
 function bytesWritten(socket: Duplex): number {

@@ -4,7 +4,7 @@ import { OCTETS, octetOf, TOKEN } from './parsing.ts';
 
 /** The names by the keys of FIELD: `contentLength` is `content-length`. */
 const NAMES = Object.entries(FIELD)
-  .filter(([key]) => key !== 'other')
+  .filter(([key]) => key !== 'other' && key !== 'xForwardedOther')
   .map(([key, id]) => [key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), id] as const);
 
 function idOf(name: string): number {
@@ -15,6 +15,13 @@ function titleCase(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
+/** What a name that is none of the known ones means. */
+function expectedOf(name: string): number {
+  const dashed = name.toLowerCase().replaceAll('_', '-');
+  const isAlias = dashed.startsWith('x-forwarded-') || dashed === 'x-real-ip' || dashed === 'x-request-id';
+  return isAlias ? FIELD.xForwardedOther : FIELD.other;
+}
+
 describe('the meaning of a field', () => {
   it.each(NAMES)('%s has its id in any case', (name, id) => {
     expect([name, name.toUpperCase(), titleCase(name)].map(idOf)).toEqual([id, id, id]);
@@ -22,7 +29,7 @@ describe('the meaning of a field', () => {
 
   it.each(NAMES)('%s with one octet more or less is another field', (name) => {
     const others = [`${name}s`, `x${name}`, name.slice(1), name.slice(0, -1)];
-    expect(others.map(idOf)).toEqual([0, 0, 0, 0]);
+    expect(others.map(idOf)).toEqual(others.map(expectedOf));
   });
 
   it.each(NAMES)('%s with another octet anywhere is another field', (name) => {
@@ -31,11 +38,18 @@ describe('the meaning of a field', () => {
       for (const octet of OCTETS.map(octetOf)) {
         if (octet.toLowerCase() === name[at]) continue;
         const changed = name.slice(0, at) + octet + name.slice(at + 1);
-        if (idOf(changed) !== FIELD.other) wrong.push(changed);
+        if (idOf(changed) !== expectedOf(changed)) wrong.push(changed);
       }
     }
     expect(wrong).toEqual([]);
   });
+
+  it.each(['X-Forwarded-User', 'x_forwarded_for', 'X-Forwarded_Proto', 'x-forwarded-', 'X_Real_IP', 'x_request-id'])(
+    '%s claims to say where a request came from',
+    (name) => {
+      expect(idOf(name)).toBe(FIELD.xForwardedOther);
+    },
+  );
 
   it.each(['', 'x', 'content_length', 'transfer_encoding', 'x'.repeat(1000)])('%j has none', (name) => {
     expect(idOf(name)).toBe(FIELD.other);
