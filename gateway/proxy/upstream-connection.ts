@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { AttemptFailure } from '../core/failure.ts';
 import { connectionOptions } from '../http1/connection-options.ts';
 import { ContentReader } from '../http1/content-reader.ts';
+import { FIELD } from '../http1/field-id.ts';
 import type { HeadLimits } from '../http1/head-limits.ts';
 import { HeadReader } from '../http1/head-reader.ts';
 import { ResponseHead } from '../http1/response-head.ts';
@@ -57,10 +58,6 @@ export class UpstreamConnection implements Sweepable, CallWire {
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#errored(error));
     this.#socket.on('close', () => this.#closed());
     pool.sweep.add(this);
-  }
-
-  get isIdle(): boolean {
-    return this.#phase === 'idle';
   }
 
   send(request: UpstreamRequest, events: UpstreamEvents): Http1Call {
@@ -232,7 +229,10 @@ export class UpstreamConnection implements Sweepable, CallWire {
 
   /** A second less than the endpoint announces, so that it does not close while a request is on its way. */
   #idleMs(): number {
-    const announced = /(?:^|[,; ])timeout=(\d{1,6})/i.exec(this.#head.fields.get('keep-alive') ?? '');
+    const { fields } = this.#head;
+    const field = fields.find(FIELD.keepAlive);
+    if (field === -1) return IDLE_MS;
+    const announced = /(?:^|[,; ])timeout=(\d{1,6})/i.exec(fields.value(field));
     return announced === null ? IDLE_MS : Math.min(IDLE_MS, Math.max(0, Number(announced[1]) * 1000 - 1000));
   }
 

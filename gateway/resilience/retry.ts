@@ -4,7 +4,6 @@ export interface RetryPolicy {
   /** Attempts in all, the first included. */
   readonly attempts: number;
   readonly on: readonly ('connect' | 'reset' | 'timeout')[];
-  readonly statuses: readonly number[];
 }
 
 /** Methods that may be sent twice without harm (RFC 9110 section 9.2.2, less CONNECT). */

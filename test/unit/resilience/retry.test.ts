@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FailedAttempt, isIdempotent, mayRetry } from '../../../gateway/resilience/retry.ts';
 
-const policy = { attempts: 3, on: ['connect', 'reset', 'timeout'] as const, statuses: [502, 503, 504] };
+const policy = { attempts: 3, on: ['connect', 'reset', 'timeout'] as const };
 const failed: FailedAttempt = { reason: 'reset', attempts: 1, sent: true, repeatable: true, replayable: true };
 
 describe('a failed attempt', () => {
