@@ -220,6 +220,7 @@ class Supervisor implements RunningGateway {
         };
       }),
       workerRestarts: this.#crew.restarts,
+      logLinesDropped: this.#output.dropped,
       snapshotVersion: this.#book.version,
       snapshotTakenAtMs: this.#book.takenAtMs,
       snapshotFrom: this.#book.from,

@@ -26,6 +26,8 @@ export interface GatewayState {
   readonly leader: { readonly worker: number | null; readonly term: number };
   readonly workers: readonly WorkerState[];
   readonly workerRestarts: number;
+  /** Lines of the log that could not be written. */
+  readonly logLinesDropped: number;
   readonly snapshotVersion: number;
   /** When the newest change of any pool was applied; null before the first. */
   readonly snapshotTakenAtMs: number | null;

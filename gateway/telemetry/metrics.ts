@@ -136,6 +136,9 @@ function processMetrics(registry: Registry, { state }: MetricsSources): void {
     [state().leader.term],
   ]);
   counter(registry, 'weir_worker_restarts_total', 'Workers that were replaced', [], () => [[state().workerRestarts]]);
+  counter(registry, 'weir_log_lines_dropped_total', 'Lines of the log that could not be written', [], () => [
+    [state().logLinesDropped],
+  ]);
   gauge(registry, 'weir_connections', 'Open connections', ['side'], () => {
     const { workers } = state();
     return [

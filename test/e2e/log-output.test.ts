@@ -31,6 +31,8 @@ describe.skipIf(!existsSync('/dev/full'))('a gateway whose standard output is a 
     const isReady = async () => (await status(`http://127.0.0.1:${adminPort}/readyz`)) === 200;
     await waitFor(isReady, { limitMs: 15_000, what: 'the gateway to be ready' });
     for (let at = 0; at < 50; at++) expect(await status(`http://127.0.0.1:${port}/`)).toBe(404);
+    const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+    expect(metrics).toMatch(/^weir_log_lines_dropped_total [1-9]/m);
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     cut();
