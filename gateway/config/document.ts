@@ -46,8 +46,8 @@ export function unreadable(file: string, message: string): ConfigDocument {
 }
 
 function composeDocument(file: string, text: string, environment: Environment): ConfigDocument {
-  const lines = new LineCounter();
-  const yaml = parse(text, lines);
+  const lines = countLines(text);
+  const yaml = parse(text);
   const problem = (offset: number, path: Path, fault: Fault): Problem => {
     return { file, ...placeAt(lines, offset), key: formatPath(path), ...fault };
   };
@@ -70,9 +70,16 @@ function composeDocument(file: string, text: string, environment: Environment): 
   };
 }
 
-function parse(text: string, lineCounter: LineCounter): Document.Parsed {
+/** The parser's own count loses lines where the text is not YAML, and there the places matter most. */
+function countLines(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+  return lines;
+}
+
+function parse(text: string): Document.Parsed {
   return parseDocument(text, {
-    lineCounter,
     prettyErrors: false,
     schema: 'core',
     merge: false,

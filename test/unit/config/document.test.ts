@@ -40,6 +40,15 @@ describe('readDocument', () => {
     ['a: "x', ['f:1:6: not YAML: missing closing "quote']],
     ['a: [1, 2', ['f:1:9: not YAML: flow sequence in block collection must be sufficiently indented and end with a ]']],
     ['a: *nowhere\na: 1', ['f:1:4 a: an alias of nothing', 'f:2:1 a: duplicate key']],
+    [
+      '*a{b\r\n0, ',
+      [
+        'f:1:3: not YAML: unexpected flow-map-start at node end',
+        'f:1:4: not YAML: unexpected scalar at node end',
+        'f:2:2: not YAML: unexpected comma token in YAML stream',
+        'f:1:1: an alias of nothing',
+      ],
+    ],
     ['a: &a [1, { b: *a }]', ['f:1:16 a[1].b: an alias of itself']],
     ['a:\n\tb: 1', ['f:2:1: not YAML: tabs are not allowed as indentation']],
     ['? [a, b]\n: c', ['f:1:3: not YAML: with stringKeys, all keys must be strings']],
