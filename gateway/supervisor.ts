@@ -14,6 +14,7 @@ import { EndpointCell } from './shared/endpoint-cell.ts';
 import { allocateGatewayCell, GatewayCell } from './shared/gateway-cell.ts';
 import { currentLeader, releaseLease } from './shared/leader-lease.ts';
 import { allocateRouteCell, RouteCell } from './shared/route-cell.ts';
+import { allocateSourceCell } from './shared/source-cell.ts';
 import { type LogOutput, StandardOutput } from './telemetry/log-output.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -52,6 +53,7 @@ class Supervisor implements RunningGateway {
   readonly #cell: GatewayCell;
   readonly #cellBuffer: SharedArrayBuffer;
   readonly #routeCells: ReadonlyMap<string, SharedArrayBuffer>;
+  readonly #sourceCells: ReadonlyMap<string, SharedArrayBuffer>;
   readonly #book: DiscoveryBook;
   readonly #crew: Crew;
   readonly #admin: AdminServer;
@@ -71,6 +73,8 @@ class Supervisor implements RunningGateway {
     this.#cellBuffer = allocateGatewayCell(this.#lanes);
     this.#cell = new GatewayCell(this.#cellBuffer, -1);
     this.#routeCells = new Map(routes.map(({ name }) => [name, allocateRouteCell(this.#lanes)]));
+    const sources = new Set(routes.map(({ source }) => source));
+    this.#sourceCells = new Map([...sources].map((source) => [source, allocateSourceCell(this.#lanes)]));
     this.ready = this.#readiness.promise;
     this.#book = new DiscoveryBook({
       snapshotFile: gateway.discovery.snapshot,
@@ -89,6 +93,7 @@ class Supervisor implements RunningGateway {
         gateway,
         routes,
         routeCells: this.#routeCells,
+        sourceCells: this.#sourceCells,
         gatewayCell: this.#cellBuffer,
         services: this.#book.snapshots(),
         version: this.#book.version,
@@ -225,7 +230,6 @@ class Supervisor implements RunningGateway {
       snapshotTakenAtMs: this.#book.takenAtMs,
       snapshotFrom: this.#book.from,
       statuses: this.#book.statuses(),
-      queries: this.#book.queries(),
     };
   }
 
@@ -236,6 +240,7 @@ class Supervisor implements RunningGateway {
       snapshots: () => this.#book.snapshots(),
       endpoints: (snapshot) => viewEndpoints(snapshot, view),
       routeCells: this.#routeCells,
+      sourceCells: this.#sourceCells,
     });
     return new AdminServer({
       ...this.#gateway.admin,

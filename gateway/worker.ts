@@ -6,6 +6,7 @@ import { createSources } from './discovery/sources.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import { GatewayCell } from './shared/gateway-cell.ts';
 import { claimLease, releaseLease } from './shared/leader-lease.ts';
+import { SourceCell } from './shared/source-cell.ts';
 import { accessLog } from './telemetry/access-log.ts';
 import { createLogger, LogRelay } from './telemetry/logger.ts';
 import type { FromWorker, ToWorker, WorkerBirth } from './threads/messages.ts';
@@ -22,6 +23,7 @@ const tell = (message: FromWorker): void => parentPort?.postMessage(message);
 const relay = new LogRelay((lines) => tell({ kind: 'log', lines }));
 const log = createLogger({ level: gateway.log.level, output: relay }).child({ worker: birth.id });
 const cell = new GatewayCell(birth.gatewayCell, lane);
+const sourceCells = new Map([...birth.sourceCells].map(([source, buffer]) => [source, new SourceCell(buffer, lane)]));
 const dataPlane = new DataPlane({
   ...birth,
   cell,
@@ -83,7 +85,12 @@ function beat(): void {
 function lead({ term, resume }: ToWorker & { kind: 'lead' }): void {
   stopAsking();
   asker = new Asker({
-    sources: createSources({ gateway, routes: birth.routes, clock }),
+    sources: createSources({
+      gateway,
+      routes: birth.routes,
+      clock,
+      onQuery: (source, result, tookMs) => sourceCells.get(source)?.countQuery(result, tookMs),
+    }),
     holdLastGoodMs: gateway.discovery.holdLastGoodMs,
     clock,
     onUpdate: (update) => tell({ kind: 'discovered', term, update }),

@@ -5,6 +5,7 @@ import { systemClock } from '../../gateway/core/clock.ts';
 import { unasked } from '../../gateway/core/discovery-update.ts';
 import { Asker } from '../../gateway/discovery/asker.ts';
 import { createConsulSource } from '../../gateway/discovery/consul.ts';
+import { poolMark } from '../../gateway/discovery/pool-mark.ts';
 import { consulSourceOptions } from '../../test/support/consul-source-options.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { percentiles } from './percentiles.ts';
@@ -34,7 +35,7 @@ export async function measureScale(): Promise<void> {
     },
   });
   const beganMs = performance.now();
-  asker.start(services.map((service) => ({ status: unasked(service, 'consul'), endpoints: [] })));
+  asker.start(services.map((service) => ({ status: unasked(service, 'consul'), pool: poolMark([]) })));
   await waitFor(() => ports.size === SERVICES, { limitMs: 60_000, what: 'all services' });
   console.log(`first complete snapshot: ${(performance.now() - beganMs).toFixed(0)} ms (allowed: 5000)`);
 

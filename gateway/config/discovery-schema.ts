@@ -1,6 +1,6 @@
 // The `discovery` section of gateway.yaml: the sources of endpoints, and how much an empty answer is believed.
 import { choice, duration, filePath, LATER, list, pattern, refuse, secret, section, text, whole } from './fields.ts';
-import { dnsTemplate, listenAddress, originText, resolverAddress, webOrigin } from './net-fields.ts';
+import { dnsTemplate, listenAddress, resolverAddress, webOrigin } from './net-fields.ts';
 
 /** The discovery sources by name. */
 export const sourceName = choice(['consul', 'registry', 'dns', 'etcd']);
@@ -13,8 +13,12 @@ const store = text('a store like sqlite:data/registry.db', (written) => {
   return path === undefined ? undefined : { kind: 'sqlite' as const, path };
 });
 
+type TlsFiles = Readonly<Record<'ca' | 'cert' | 'key', string>>;
+
 const tlsFiles = section({
-  ca: optionalFile.prefault('').describe('Authorities that may sign certificates of agents; empty = those of Node.'),
+  ca: optionalFile
+    .prefault('')
+    .describe('Authorities that may sign the certificates of servers; empty = those of Node.'),
   cert: optionalFile.prefault('').describe('Client certificate, with its chain; empty = none.'),
   key: optionalFile.prefault('').describe('Private key of the client certificate; empty = none.'),
 }).transform((files, checking) => {
@@ -28,6 +32,13 @@ const tlsFiles = section({
   }
   return files;
 });
+
+/** Files for TLS mean nothing to servers that are all asked without it. */
+function refuseUnusedTls(checking: Parameters<typeof refuse>[0], servers: readonly string[], files: TlsFiles): void {
+  const key = (['ca', 'cert', 'key'] as const).find((each) => files[each] !== '');
+  if (key === undefined || servers.some((server) => server.startsWith('https:'))) return;
+  refuse(checking, { wrong: 'no server is https', expected: 'one like https://127.0.0.1:8501', path: ['tls', key] });
+}
 
 const consul = section({
   agents: list(webOrigin, { of: 'URLs like http://127.0.0.1:8500', min: 1 })
@@ -44,20 +55,12 @@ const consul = section({
     .describe('Instance states that take traffic; a warning instance does so with its warning weight.'),
   tls: tlsFiles.prefault({}).describe('TLS to https agents; all files are in PEM, relative to the working directory.'),
 }).transform(({ wait, ...rest }, checking) => {
-  const { agents, tls } = rest;
-  const key = (['ca', 'cert', 'key'] as const).find((each) => tls[each] !== '');
-  if (key !== undefined && !agents.some((agent) => agent.startsWith('https:'))) {
-    refuse(checking, {
-      wrong: 'no agent is https',
-      expected: 'agents like https://127.0.0.1:8501',
-      path: ['tls', key],
-    });
-  }
+  refuseUnusedTls(checking, rest.agents, rest.tls);
   return { ...rest, waitMs: wait };
 });
 
 const registry = section({
-  url: originText.prefault('http://127.0.0.1:8510').describe('The table registry to ask.'),
+  url: webOrigin.prefault('http://127.0.0.1:8510').describe('The table registry to ask.'),
   interval: duration({ min: '100ms' }).prefault('5s').describe('Time between two questions.'),
 }).transform(({ url, interval }) => ({ url, intervalMs: interval }));
 
@@ -84,7 +87,7 @@ const dns = section({
 });
 
 const etcd = section({
-  endpoints: list(originText, { of: 'URLs like http://127.0.0.1:2379', min: 1 })
+  endpoints: list(webOrigin, { of: 'URLs like http://127.0.0.1:2379', min: 1 })
     .prefault(['http://127.0.0.1:2379'])
     .describe('Members of ONE cluster, tried in this order.'),
   prefix: pattern('visible ASCII characters with a final "/", or ""', /^(?:[\x21-\x7e]*\/)?$/)
@@ -96,6 +99,12 @@ const etcd = section({
   password: text('a password', (written) => written)
     .prefault('')
     .describe('The password of that user.'),
+  tls: tlsFiles
+    .prefault({})
+    .describe('TLS to https endpoints; all files are in PEM, relative to the working directory.'),
+}).transform((settings, checking) => {
+  refuseUnusedTls(checking, settings.endpoints, settings.tls);
+  return settings;
 });
 
 const embeddedRegistry = section({

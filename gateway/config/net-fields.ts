@@ -11,11 +11,6 @@ export const endpointAddress = text('an address like 10.0.0.5:8080 or "[fd00::5]
   return isHttps(written) ? LATER : parseAddress(written);
 });
 
-/** An origin like `http://127.0.0.1:8500`, as text without a final `/`. */
-export const originText = text('a URL like http://127.0.0.1:8500, without path', (written) => {
-  return isHttps(written) ? LATER : parseOrigin(written)?.origin;
-});
-
 /** An origin like `http://127.0.0.1:8500` or `https://127.0.0.1:8501`, as text without a final `/`. */
 export const webOrigin = text('a URL like http://127.0.0.1:8500, without path', (written) => {
   return parseOrigin(written, /^https?$/i)?.origin;

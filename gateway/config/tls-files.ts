@@ -7,8 +7,18 @@ import type { Path, Problem } from './problem.ts';
 
 /** Every certificate or key file of a valid gateway.yaml that cannot be read or is no such thing. */
 export async function tlsFileProblems(gateway: GatewayConfig, document: ConfigDocument): Promise<Problem[]> {
-  const { ca, cert, key } = gateway.discovery.consul.tls;
-  const at = (name: string): Path => ['discovery', 'consul', 'tls', name];
+  const { consul, etcd } = gateway.discovery;
+  const problems = [
+    filesProblems(consul.tls, ['discovery', 'consul', 'tls'], document),
+    filesProblems(etcd.tls, ['discovery', 'etcd', 'tls'], document),
+  ];
+  return (await Promise.all(problems)).flat();
+}
+
+type TlsFiles = GatewayConfig['discovery']['consul']['tls'];
+
+async function filesProblems({ ca, cert, key }: TlsFiles, path: Path, document: ConfigDocument): Promise<Problem[]> {
+  const at = (name: string): Path => [...path, name];
   const checks = [
     fault(ca, { what: 'a certificate in PEM', read: readCertificate }),
     fault(cert, { what: 'a certificate in PEM', read: readCertificate }),

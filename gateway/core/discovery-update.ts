@@ -25,10 +25,16 @@ export interface DiscoveryUpdate {
   readonly endpoints: readonly Endpoint[] | null;
 }
 
+/** What is enough to know of a pool to see that another one differs from it. */
+export interface PoolMark {
+  readonly size: number;
+  readonly digest: string;
+}
+
 /** Where a new leader takes up what another has left. */
 export interface ResumePoint {
   readonly status: ServiceStatus;
-  readonly endpoints: readonly Endpoint[];
+  readonly pool: PoolMark;
 }
 
 /** The status of a service that nobody has asked for yet. */

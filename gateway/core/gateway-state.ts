@@ -10,13 +10,6 @@ export interface WorkerState {
   readonly eventLoopLagMs: number;
 }
 
-/** How often a source was heard, by what it said. */
-export interface QueryCount {
-  readonly source: string;
-  readonly result: 'answer' | 'doubt' | 'failure';
-  readonly count: number;
-}
-
 export interface GatewayState {
   readonly version: string;
   readonly pid: number;
@@ -34,5 +27,4 @@ export interface GatewayState {
   /** Where that change came from: a source's name, or `file` for the snapshot on disk. */
   readonly snapshotFrom: string | null;
   readonly statuses: readonly ServiceStatus[];
-  readonly queries: readonly QueryCount[];
 }

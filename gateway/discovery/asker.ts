@@ -43,8 +43,12 @@ export class Asker {
     const before = this.#states.get(service);
     if (before === undefined) return;
     const { clock, holdLastGoodMs, onUpdate } = this.#options;
-    const update = foldEvent(before, event, { accept: source.accept, wallMs: clock.wallMs(), holdLastGoodMs });
-    this.#states.set(service, { status: update.status, endpoints: update.endpoints ?? before.endpoints });
+    const { pool, ...update } = foldEvent(before, event, {
+      accept: source.accept,
+      wallMs: clock.wallMs(),
+      holdLastGoodMs,
+    });
+    this.#states.set(service, { status: update.status, pool });
     onUpdate(update);
   }
 }

@@ -3,6 +3,7 @@ import { quote } from '../core/quote.ts';
 import { type ConsulHead, readConsulHead } from './consul-head.ts';
 import { type ConsulListQuestion, type ConsulQuestion, questionDeadlineMs, questionTarget } from './consul-question.ts';
 import { createGetPool, getJson } from './http-get.ts';
+import type { QueryMeter } from './source.ts';
 import type { TlsFiles } from './tls-connector.ts';
 
 export interface ConsulClientOptions {
@@ -12,6 +13,7 @@ export interface ConsulClientOptions {
   readonly datacenter: string;
   /** Of `https` agents: files in PEM; '' for none. */
   readonly tls: TlsFiles;
+  readonly meter?: QueryMeter | undefined;
 }
 
 /** An answer as it came: the body is JSON by its type, not yet read. */
@@ -42,7 +44,7 @@ export interface ConsulClient {
 export const MAX_CONNECTIONS = 140;
 
 /** Throws when `agents` is empty or has something that is no URL. */
-export function createConsulClient({ agents, token, datacenter, tls }: ConsulClientOptions): ConsulClient {
+export function createConsulClient({ agents, token, datacenter, tls, meter }: ConsulClientOptions): ConsulClient {
   if (agents.length === 0) throw new Error('Consul needs the URL of at least one agent');
   const ways = agents.map((agent) => {
     const url = new URL(agent);
@@ -65,7 +67,8 @@ export function createConsulClient({ agents, token, datacenter, tls }: ConsulCli
     async ask(question, agent, signal) {
       const { pool, prefix } = wayTo(agent);
       const target = prefix + questionTarget(question, datacenter);
-      const result = await getJson(pool, { target, headers, deadlineMs: questionDeadlineMs(question), signal });
+      const deadlineMs = questionDeadlineMs(question);
+      const result = await getJson(pool, { target, headers, deadlineMs, signal, meter });
       if (result.kind === 'failure') return refuse(question, agent, result.error);
       return { text: result.text, head: readConsulHead(result.headers) };
     },

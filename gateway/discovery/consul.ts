@@ -4,13 +4,12 @@ import type { InstanceStatus } from '../core/instance.ts';
 import { ConsulBell } from './consul-bell.ts';
 import { createConsulClient, MAX_CONNECTIONS } from './consul-client.ts';
 import { ConsulDialogue } from './consul-dialogue.ts';
-
 import { CONSUL_LISTS } from './consul-lists.ts';
 import type { Consistency } from './consul-question.ts';
 import { ConsulWatch } from './consul-watch.ts';
 import { FirstAgent } from './first-agent.ts';
 import { Slots } from './slots.ts';
-import type { DiscoverySource } from './source.ts';
+import type { DiscoverySource, QueryMeter } from './source.ts';
 import { Sweep } from './sweep.ts';
 import type { TlsFiles } from './tls-connector.ts';
 import { Turnstile } from './turnstile.ts';
@@ -33,6 +32,7 @@ export interface ConsulSourceOptions {
   /** Milliseconds between two tries of the first agent while another one is asked; 30 s when absent. */
   readonly firstAgentRetryMs?: number;
   readonly clock: Clock;
+  readonly meter?: QueryMeter | undefined;
 }
 
 /** Connections for questions that are answered at once, of the services that hold none. */

@@ -8,12 +8,12 @@ import {
   type ServiceStatus,
   unasked,
 } from '../core/discovery-update.ts';
-import type { QueryCount } from '../core/gateway-state.ts';
 import type { Endpoint } from '../core/instance.ts';
 import type { Log } from '../core/log.ts';
 import { Catalog } from '../pool/catalog.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
 import { ServiceCell } from '../shared/service-cell.ts';
+import { poolMark } from './pool-mark.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
 
 export interface BookOptions {
@@ -40,7 +40,6 @@ export class DiscoveryBook {
   readonly #statuses = new Map<string, ServiceStatus>();
   /** Services of which nothing has been heard since the start. */
   readonly #unheard: Set<string>;
-  readonly #queries = new Map<string, QueryCount>();
   #takenAtMs: number | null = null;
   #from: string | null = null;
   #writeTimer: NodeJS.Timeout | undefined;
@@ -76,11 +75,6 @@ export class DiscoveryBook {
     return [...this.#statuses.values()];
   }
 
-  /** How often each source was heard since the start. */
-  queries(): readonly QueryCount[] {
-    return [...this.#queries.values()];
-  }
-
   /** The services that no good answer has confirmed yet. */
   unconfirmed(): readonly string[] {
     return this.statuses()
@@ -96,7 +90,7 @@ export class DiscoveryBook {
   resumePoints(): ResumePoint[] {
     return this.statuses().map((status) => ({
       status,
-      endpoints: this.#catalog.get(status.service)?.endpoints.map(factsOf) ?? [],
+      pool: poolMark(this.#catalog.get(status.service)?.endpoints.map(factsOf) ?? []),
     }));
   }
 
@@ -129,7 +123,6 @@ export class DiscoveryBook {
     const before = this.#statuses.get(service);
     if (before === undefined) return;
     this.#statuses.set(service, status);
-    this.#countQuery(status);
     this.#logHealth(before, status);
     if (endpoints !== null) {
       this.#logDifference(service, endpoints);
@@ -155,12 +148,6 @@ export class DiscoveryBook {
     this.#takenAtMs = this.#options.clock.wallMs();
     this.#from = from;
     this.#options.onSnapshot(snapshot);
-  }
-
-  #countQuery({ source, lastError, doubtSinceMs }: ServiceStatus): void {
-    const result = lastError === null ? 'answer' : doubtSinceMs === null ? 'failure' : 'doubt';
-    const key = `${source} ${result}`;
-    this.#queries.set(key, { source, result, count: (this.#queries.get(key)?.count ?? 0) + 1 });
   }
 
   #logHealth(before: ServiceStatus, after: ServiceStatus): void {

@@ -6,7 +6,7 @@ import { nextDelayMs } from './backoff.ts';
 import { dnsName, lookAgainMs } from './dns-decode.ts';
 import { DnsLookup, type DnsLookupOptions, type DnsReply } from './dns-lookup.ts';
 import { pause } from './pause.ts';
-import type { DiscoverySource, SourceAnswer, Watch, WatchOptions } from './source.ts';
+import type { DiscoverySource, QueryMeter, SourceAnswer, Watch, WatchOptions } from './source.ts';
 
 export interface DnsSourceOptions extends Pick<DnsLookupOptions, 'type' | 'port'> {
   /** `ip:port` of the resolver; '' for those of the system. */
@@ -19,6 +19,7 @@ export interface DnsSourceOptions extends Pick<DnsLookupOptions, 'type' | 'port'
   /** Milliseconds after which an empty answer is asked for again; only two in a row are reported. */
   readonly confirmEmptyMs: number;
   readonly clock: Clock;
+  readonly meter?: QueryMeter | undefined;
 }
 
 const TIMEOUT_MS = 2000;
@@ -78,8 +79,10 @@ class DnsWatch implements Watch {
   async run(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
+      const startedMs = performance.now();
       const reply = await this.#lookup.ask();
       if (signal.aborted) break;
+      this.#options.meter?.('error' in reply ? 'failure' : 'answer', performance.now() - startedMs);
       await pause('error' in reply ? this.#onFailure(reply.error) : this.#onReply(reply), signal);
     }
   }

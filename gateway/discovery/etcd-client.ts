@@ -4,6 +4,8 @@ import { quote } from '../core/quote.ts';
 import { decodeMessage, decodeRange, type EtcdMessage, type EtcdRange } from './etcd-decode.ts';
 import { type EtcdCredentials, EtcdLogin } from './etcd-login.ts';
 import { createGetPool, describeFailure, getJson, responseError } from './http-get.ts';
+import type { QueryMeter } from './source.ts';
+import type { TlsFiles } from './tls-connector.ts';
 
 export interface EtcdQuestion {
   /** What the keys begin with; not empty. */
@@ -32,15 +34,18 @@ const RANGE_DEADLINE_MS = 5000;
 export interface EtcdClientOptions extends EtcdCredentials {
   /** URLs of members of one cluster. */
   readonly endpoints: readonly string[];
+  /** Of `https` endpoints: files in PEM; '' for none. */
+  readonly tls: TlsFiles;
   readonly clock: Clock;
+  readonly meter?: QueryMeter | undefined;
 }
 
 /** Throws when `endpoints` is empty or has something that is no URL. */
-export function createEtcdClient({ endpoints, clock, ...credentials }: EtcdClientOptions): EtcdClient {
+export function createEtcdClient({ endpoints, clock, tls, meter, ...credentials }: EtcdClientOptions): EtcdClient {
   if (endpoints.length === 0) throw new Error('etcd needs the URL of at least one endpoint');
   const ways = endpoints.map((endpoint) => {
     const url = new URL(endpoint);
-    return { origin: url.origin, pool: createGetPool(url, { connections: MAX_CONNECTIONS }) };
+    return { origin: url.origin, pool: createGetPool(url, { connections: MAX_CONNECTIONS, tls }) };
   });
   const login = new EtcdLogin(credentials, clock);
   function wayTo({ endpoint }: EtcdQuestion) {
@@ -62,6 +67,7 @@ export function createEtcdClient({ endpoints, clock, ...credentials }: EtcdClien
         body: JSON.stringify(keysWith(question.prefix)),
         deadlineMs: RANGE_DEADLINE_MS,
         signal,
+        meter,
       });
       if (result.kind === 'failure') {
         login.forget();

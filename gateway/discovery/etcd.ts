@@ -6,18 +6,22 @@ import type { EtcdCredentials } from './etcd-login.ts';
 import { createPace } from './pace.ts';
 import { pause } from './pause.ts';
 import { Slots } from './slots.ts';
-import type { DiscoverySource, SourceEvent, Watch, WatchOptions } from './source.ts';
+import type { DiscoverySource, QueryMeter, SourceEvent, Watch, WatchOptions } from './source.ts';
+import type { TlsFiles } from './tls-connector.ts';
 
 export interface EtcdSourceOptions extends EtcdCredentials {
   /** URLs of members of one cluster: the first is asked; after an error the next. */
   readonly endpoints: readonly string[];
   /** What every key begins with: `<prefix><service>/<instance>`. */
   readonly prefix: string;
+  /** Of `https` endpoints: files in PEM; '' for none. */
+  readonly tls: TlsFiles;
   /** Milliseconds after which an empty range is asked for again before it is reported. */
   readonly confirmEmptyMs: number;
   /** Longest time of one watch, in milliseconds (30 s). */
   readonly listenMs?: number;
   readonly clock: Clock;
+  readonly meter?: QueryMeter | undefined;
 }
 
 /** Watches at a time, one connection each; services beyond that poll over the other connections. */

@@ -1,7 +1,8 @@
 // What an event of a source means for a service: a new pool, the same one, or the last good one held on to.
-import type { DiscoveryUpdate, ResumePoint } from '../core/discovery-update.ts';
+import type { DiscoveryUpdate, PoolMark, ResumePoint } from '../core/discovery-update.ts';
 import type { InstanceStatus } from '../core/instance.ts';
-import { equalEndpoints, mergeInstances } from './merge-instances.ts';
+import { mergeInstances } from './merge-instances.ts';
+import { poolMark } from './pool-mark.ts';
 import type { SourceEvent } from './source.ts';
 
 export interface FoldOptions {
@@ -13,22 +14,30 @@ export interface FoldOptions {
   readonly holdLastGoodMs: number;
 }
 
+/** What an event makes of a service: what is to be told, and where the next event goes on. */
+export interface Folded extends DiscoveryUpdate {
+  readonly pool: PoolMark;
+}
+
 /**
  * The state of a service after an event (SPEC section 5). A failure never changes the pool; neither does a doubtful
  * empty answer, until it has lasted for `holdLastGoodMs`.
  */
-export function foldEvent(before: ResumePoint, event: SourceEvent, options: FoldOptions): DiscoveryUpdate {
+export function foldEvent(before: ResumePoint, event: SourceEvent, options: FoldOptions): Folded {
   const { status } = before;
-  if (event.kind === 'failure') return { status: { ...status, lastError: event.error }, endpoints: null };
+  const unchanged = { pool: before.pool, endpoints: null };
+  if (event.kind === 'failure') return { ...unchanged, status: { ...status, lastError: event.error } };
   const { wallMs } = options;
   const endpoints = mergeInstances(event.instances, options.accept);
-  if (event.doubt !== null && endpoints.length === 0 && before.endpoints.length > 0) {
+  if (event.doubt !== null && endpoints.length === 0 && before.pool.size > 0) {
     const doubtSinceMs = status.doubtSinceMs ?? wallMs;
     if (wallMs - doubtSinceMs < options.holdLastGoodMs) {
-      return { status: { ...status, lastError: event.doubt, doubtSinceMs }, endpoints: null };
+      return { ...unchanged, status: { ...status, lastError: event.doubt, doubtSinceMs } };
     }
   }
+  const pool = poolMark(endpoints);
   return {
+    pool,
     status: {
       ...status,
       index: event.index,
@@ -38,6 +47,6 @@ export function foldEvent(before: ResumePoint, event: SourceEvent, options: Fold
       skipped: event.skipped,
       notes: event.notes,
     },
-    endpoints: equalEndpoints(endpoints, before.endpoints) ? null : endpoints,
+    endpoints: pool.digest === before.pool.digest ? null : endpoints,
   };
 }

@@ -1,6 +1,7 @@
 // One exchange of a JSON document, bounded in time and size: a body, or a sentence that says what went wrong.
 import { errors, Pool } from 'undici';
 import { quote } from '../core/quote.ts';
+import type { QueryMeter } from './source.ts';
 import { createTlsConnector, type TlsFiles } from './tls-connector.ts';
 
 export interface GetPoolOptions {
@@ -16,6 +17,7 @@ export interface GetRequest {
   readonly body?: string;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
+  readonly meter?: QueryMeter | undefined;
 }
 
 export type GetResult =
@@ -47,6 +49,16 @@ export function createGetPool(url: URL, { connections, tls }: GetPoolOptions): P
  * redirects are not followed. Aborting `signal` ends the request and closes its connection.
  */
 export async function getJson(pool: Pool, request: GetRequest): Promise<GetResult> {
+  const startedMs = performance.now();
+  const result = await ask(pool, request);
+  // A query that was called off says nothing about the source.
+  if (!request.signal.aborted) {
+    request.meter?.(result.kind === 'body' ? 'answer' : 'failure', performance.now() - startedMs);
+  }
+  return result;
+}
+
+async function ask(pool: Pool, request: GetRequest): Promise<GetResult> {
   const { target, headers, body, deadlineMs, signal } = request;
   const ended = new AbortController();
   const end = () => ended.abort();

@@ -1,5 +1,4 @@
 // From the instances as registered to the endpoints they make: one for every `host:port`.
-import { isDeepStrictEqual } from 'node:util';
 import { formatAddress } from '../core/address.ts';
 import type { Endpoint, Instance, InstanceStatus } from '../core/instance.ts';
 
@@ -16,11 +15,6 @@ export function mergeInstances(instances: readonly Instance[], accept: readonly 
   return [...byKey]
     .map(([key, registrations]) => mergeEndpoint(key, registrations, accept))
     .sort((a, b) => compare(a.key, b.key));
-}
-
-/** Whether two sorted lists of endpoints say the same, in every field. */
-export function equalEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
-  return isDeepStrictEqual(a, b);
 }
 
 function mergeEndpoint(key: string, registrations: readonly Instance[], accept: readonly InstanceStatus[]): Endpoint {

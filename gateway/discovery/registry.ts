@@ -7,7 +7,7 @@ import { createGetPool, getJson } from './http-get.ts';
 import { pause } from './pause.ts';
 import type { DecodedRecords, Undecodable } from './record.ts';
 import { decodeRegistryInstances } from './registry-decode.ts';
-import type { DiscoverySource, SourceAnswer, Watch, WatchOptions } from './source.ts';
+import type { DiscoverySource, QueryMeter, SourceAnswer, Watch, WatchOptions } from './source.ts';
 
 export interface RegistrySourceOptions {
   /** Base URL of the registry; a path is put before its own. */
@@ -17,6 +17,7 @@ export interface RegistrySourceOptions {
   /** Milliseconds after which an empty answer is asked for again; only two in a row are reported. */
   readonly confirmEmptyMs: number;
   readonly clock: Clock;
+  readonly meter?: QueryMeter | undefined;
 }
 
 const MAX_CONNECTIONS = 16;
@@ -78,12 +79,13 @@ class RegistryWatch implements Watch {
   }
 
   async #ask(): Promise<DecodedRecords | Pick<Undecodable, 'error'>> {
-    const { service } = this.#options;
+    const { service, meter } = this.#options;
     const result = await getJson(this.#pool, {
       target: `${this.#url.pathname.replace(/\/+$/, '')}/instances?service=${encodeURIComponent(service.toWellFormed())}`,
       headers: {},
       deadlineMs: DEADLINE_MS,
       signal: this.#stopped.signal,
+      meter,
     });
     return result.kind === 'failure' ? result : decodeRegistryInstances(result.text, service);
   }

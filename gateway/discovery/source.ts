@@ -41,6 +41,9 @@ export interface WatchOptions {
   readonly onEvent: (event: SourceEvent) => void;
 }
 
+/** Told of every query of a source: whether it was answered, and how long that took (a blocking one: as it blocked). */
+export type QueryMeter = (result: 'answer' | 'failure', tookMs: number) => void;
+
 /** Somewhere to ask for instances: `consul`, `registry`, `dns`, `etcd`, `static`. */
 export interface DiscoverySource {
   readonly name: string;

@@ -8,24 +8,31 @@ import { createConsulSource } from './consul.ts';
 import { createDnsSource } from './dns.ts';
 import { createEtcdSource } from './etcd.ts';
 import { createRegistrySource } from './registry.ts';
-import type { DiscoverySource } from './source.ts';
+import type { DiscoverySource, QueryMeter } from './source.ts';
 import { createStaticSource } from './static.ts';
 
 export interface SourcesOptions {
   readonly gateway: GatewayConfig;
   readonly routes: readonly RouteConfig[];
   readonly clock: Clock;
+  /** Told of every query of the source `source`. */
+  readonly onQuery: (source: string, ...query: Parameters<QueryMeter>) => void;
 }
 
 /** One source for each name that a route uses. */
-export function createSources({ gateway, routes, clock }: SourcesOptions): DiscoverySource[] {
+export function createSources({ gateway, routes, clock, onQuery }: SourcesOptions): DiscoverySource[] {
   const { consul, registry, dns, etcd, confirmEmptyMs } = gateway.discovery;
+  const shared = (source: string) => ({
+    confirmEmptyMs,
+    clock,
+    meter: (...query: Parameters<QueryMeter>) => onQuery(source, ...query),
+  });
   const used = new Set(routes.map(({ source }) => source));
   const sources: DiscoverySource[] = [];
-  if (used.has('consul')) sources.push(createConsulSource({ ...consul, confirmEmptyMs, clock }));
-  if (used.has('registry')) sources.push(createRegistrySource({ ...registry, confirmEmptyMs, clock }));
-  if (used.has('dns')) sources.push(createDnsSource({ ...dns, confirmEmptyMs, clock }));
-  if (used.has('etcd')) sources.push(createEtcdSource({ ...etcd, confirmEmptyMs, clock }));
+  if (used.has('consul')) sources.push(createConsulSource({ ...consul, ...shared('consul') }));
+  if (used.has('registry')) sources.push(createRegistrySource({ ...registry, ...shared('registry') }));
+  if (used.has('dns')) sources.push(createDnsSource({ ...dns, ...shared('dns') }));
+  if (used.has('etcd')) sources.push(createEtcdSource({ ...etcd, ...shared('etcd') }));
   if (used.has('static')) sources.push(createStaticSource(staticInstances(routes)));
   return sources;
 }

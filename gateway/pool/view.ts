@@ -4,7 +4,8 @@ import { FAILURE_TEXT, isFailure, OUTCOMES } from '../core/failure.ts';
 import { EndpointCell } from '../shared/endpoint-cell.ts';
 import type { EndpointSnapshot, ServiceSnapshot } from './snapshot.ts';
 
-export type EndpointState = 'active' | 'ejected' | 'probing' | 'unhealthy';
+export const ENDPOINT_STATES = ['active', 'ejected', 'probing', 'unhealthy'] as const;
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 export interface EndpointView {
   readonly endpoint: string;

@@ -13,6 +13,7 @@ export interface WorkerBirth {
   readonly gateway: GatewayConfig;
   readonly routes: readonly RouteConfig[];
   readonly routeCells: ReadonlyMap<string, SharedArrayBuffer>;
+  readonly sourceCells: ReadonlyMap<string, SharedArrayBuffer>;
   readonly gatewayCell: SharedArrayBuffer;
   /** Every service, also those whose pool is still empty. */
   readonly services: readonly ServiceSnapshot[];

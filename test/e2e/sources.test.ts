@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { findFreePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
+import { parsePrometheusText, sumOf } from '../support/prometheus-text.ts';
 import { hasEtcd, startEtcd } from '../support/real-etcd.ts';
 import { type SampleInstance, startInstances } from '../support/sample-service.ts';
 import { startDns } from '../support/scripted-dns.ts';
@@ -132,6 +133,16 @@ describe('a gateway without Consul', () => {
     dns.set('SRV web.service.test', 'SERVFAIL');
     await weir.serviceWith('web', 'an error of DNS', ({ lastError }) => /SERVFAIL/.test(lastError ?? ''));
     expect((await weir.get('/')).status).toBe(200);
+    const during = parsePrometheusText((await weir.admin('/metrics')).body);
+    expect(sumOf(during, 'weir_discovery_stale', { service: 'web' })).toBe(1);
+    const [good, bad] = ['answer', 'failure'].map((result) => {
+      return sumOf(during, 'weir_discovery_queries_total', { source: 'dns', result });
+    });
+    expect(good).toBeGreaterThan(0);
+    expect(bad).toBeGreaterThan(0);
+    const timed = sumOf(during, 'weir_discovery_query_duration_seconds_count', { source: 'dns' });
+    // Both are read in this order, while the gateway goes on asking.
+    expect(timed).toBeGreaterThanOrEqual(sumOf(during, 'weir_discovery_queries_total'));
     dns.set('SRV web.service.test', [record(two, 1)]);
     await weir.activePorts('web', [two?.port ?? 0]);
   });

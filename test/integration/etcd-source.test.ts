@@ -29,6 +29,7 @@ describe.skipIf(!hasEtcd())('the etcd source with a real etcd', () => {
       prefix: '/services/',
       username: '',
       password: '',
+      tls: { ca: '', cert: '', key: '' },
       confirmEmptyMs: 200,
       clock: systemClock,
     };
@@ -147,7 +148,7 @@ describe.skipIf(!hasEtcd())('the etcd source with a real etcd', () => {
   it('is told by etcd when what it would hear is compacted', async () => {
     const first = await put('compact', 1);
     await etcd.compact(await put('compact', 2));
-    const client = createEtcdClient({ endpoints: [etcd.url], username: '', password: '', clock: systemClock });
+    const client = createEtcdClient({ ...options(), endpoints: [etcd.url] });
     const question = { prefix: '/services/compact/', endpoint: 0, revision: String(BigInt(first) - 1n) };
     const messages = await Array.fromAsync(client.watch(question, new AbortController().signal));
     await client.stop();

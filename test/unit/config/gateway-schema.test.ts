@@ -26,7 +26,13 @@ describe('an empty gateway.yaml', () => {
         },
         registry: { url: 'http://127.0.0.1:8510', intervalMs: 5000 },
         dns: { resolver: '', type: 'srv', name: '{service}', port: null, minTtlMs: 1000, maxTtlMs: MINUTE },
-        etcd: { endpoints: ['http://127.0.0.1:2379'], prefix: '/services/', username: '', password: '' },
+        etcd: {
+          endpoints: ['http://127.0.0.1:2379'],
+          prefix: '/services/',
+          username: '',
+          password: '',
+          tls: { ca: '', cert: '', key: '' },
+        },
         snapshot: { path: 'data/snapshot.json', maxAgeMs: 24 * 60 * MINUTE },
         confirmEmptyMs: 2000,
         holdLastGoodMs: 10 * MINUTE,
@@ -106,9 +112,15 @@ describe('accepted values', () => {
     ['discovery: { dns: { type: a, port: 80 } }', ['discovery', 'dns', 'port'], 80],
     ['discovery: { dns: { type: aaaa, port: 80 } }', ['discovery', 'dns', 'type'], 'aaaa'],
     [
-      'discovery: { etcd: { endpoints: ["http://a:2379/", http://b:2379], prefix: "", username: u, password: "p ä" } }',
+      'discovery: { etcd: { endpoints: ["http://a:2379/", https://b:2379], prefix: "", username: u, password: "p ä" } }',
       ['discovery', 'etcd'],
-      { endpoints: ['http://a:2379', 'http://b:2379'], prefix: '', username: 'u', password: 'p ä' },
+      {
+        endpoints: ['http://a:2379', 'https://b:2379'],
+        prefix: '',
+        username: 'u',
+        password: 'p ä',
+        tls: { ca: '', cert: '', key: '' },
+      },
     ],
     [
       'discovery: { consul: { agents: ["http://a:8500/", "HTTP://[::1]:8500", http://b] } }',
@@ -198,7 +210,7 @@ describe('refused values, each with its place and what was expected', () => {
     ],
     [
       'discovery: { consul: { tls: { ca: a.pem } } }',
-      '1:35 discovery.consul.tls.ca: no agent is https, expected agents like https://127.0.0.1:8501',
+      '1:35 discovery.consul.tls.ca: no server is https, expected one like https://127.0.0.1:8501',
     ],
     [
       'discovery: { consul: { agents: [https://a], tls: { cert: a.pem } } }',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isStale, type ResumePoint, unasked } from '../../../gateway/core/discovery-update.ts';
 import type { Instance } from '../../../gateway/core/instance.ts';
 import { foldEvent } from '../../../gateway/discovery/fold.ts';
+import { poolMark } from '../../../gateway/discovery/pool-mark.ts';
 import type { SourceAnswer, SourceEvent } from '../../../gateway/discovery/source.ts';
 
 const HOLD_MS = 600_000;
@@ -16,13 +17,13 @@ function answer(instances: Instance[], part: Partial<SourceAnswer> = {}): Source
 
 /** Folds events, each with the second at which it happens. */
 function fold(events: readonly (readonly [second: number, event: SourceEvent])[]) {
-  let state: ResumePoint = { status: unasked('s', 'consul'), endpoints: [] };
+  let state: ResumePoint = { status: unasked('s', 'consul'), pool: poolMark([]) };
   const changes: (readonly string[] | null)[] = [];
   for (const [second, event] of events) {
     const options = { accept: ['passing'] as const, wallMs: second * 1000, holdLastGoodMs: HOLD_MS };
-    const { status, endpoints } = foldEvent(state, event, options);
+    const { status, endpoints, pool } = foldEvent(state, event, options);
     changes.push(endpoints?.map(({ key }) => key) ?? null);
-    state = { status, endpoints: endpoints ?? state.endpoints };
+    state = { status, pool };
   }
   return { ...state, changes };
 }
@@ -48,13 +49,13 @@ describe('a source’s word', () => {
   });
 
   it('that fails leaves pool, index and age as they were, however often (case 69)', () => {
-    const { status, endpoints, changes } = fold([
+    const { status, pool, changes } = fold([
       [1, answer([instance(1)])],
       [2, failure],
       [3, failure],
     ]);
     expect(changes).toEqual([[A], null, null]);
-    expect(endpoints).toHaveLength(1);
+    expect(pool.size).toBe(1);
     expect(status).toMatchObject({ index: '7', lastSuccessMs: 1000, lastError: 'refused' });
     expect(isStale(status)).toBe(true);
   });
@@ -95,8 +96,8 @@ describe('a source’s word', () => {
   });
 
   it('of emptiness in doubt about a pool that was never filled is the truth', () => {
-    const { status, endpoints } = fold([[1, doubtful]]);
-    expect(endpoints).toEqual([]);
+    const { status, pool } = fold([[1, doubtful]]);
+    expect(pool.size).toBe(0);
     expect(isStale(status)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Instance } from '../../../gateway/core/instance.ts';
-import { equalEndpoints, mergeInstances } from '../../../gateway/discovery/merge-instances.ts';
+import { mergeInstances } from '../../../gateway/discovery/merge-instances.ts';
 
 function instance(changes: Partial<Instance> = {}): Instance {
   const plain = { id: 'n1/web-1', host: '10.0.0.5', port: 8080, weight: 1, tags: [], meta: {} };
@@ -108,7 +108,6 @@ it('gives the same endpoints for every order of the same instances (case 64)', (
       ([instances, shuffled]) => {
         const endpoints = mergeInstances(instances, ['passing']);
         expect(mergeInstances(shuffled, ['passing'])).toEqual(endpoints);
-        expect(equalEndpoints(endpoints, mergeInstances(shuffled, ['passing']))).toBe(true);
       },
     ),
   );
@@ -124,24 +123,4 @@ it('makes exactly one endpoint for each address, and loses no ID', () => {
       );
     }),
   );
-});
-
-describe('equalEndpoints', () => {
-  const base = mergeInstances([instance({ tags: ['a'], meta: { k: '1' } })], ['passing']);
-  it.each<[string, Partial<Instance>]>([
-    ['the weight', { weight: 2 }],
-    ['the status', { status: 'critical' }],
-    ['a tag', { tags: ['b'] }],
-    ['a meta value', { meta: { k: '2' } }],
-    ['the ID', { id: 'other' }],
-    ['the port', { port: 8081 }],
-  ])('sees a change of %s', (_what, change) => {
-    const changed = mergeInstances([instance({ tags: ['a'], meta: { k: '1' }, ...change })], ['passing']);
-    expect(equalEndpoints(base, changed)).toBe(false);
-  });
-
-  it('sees none where the content is the same, copied or not', () => {
-    expect(equalEndpoints(base, structuredClone(base))).toBe(true);
-    expect(equalEndpoints([], [])).toBe(true);
-  });
 });

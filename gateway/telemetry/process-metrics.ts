@@ -1,0 +1,35 @@
+// The metrics of the process: the leader, the workers, the connections and the log.
+import type { Registry } from 'prom-client';
+import type { GatewayState } from '../core/gateway-state.ts';
+import { counter, gauge } from './metric-kinds.ts';
+
+/** Registers them. */
+export function processMetrics(registry: Registry, state: () => GatewayState): void {
+  gauge(registry, {
+    name: 'weir_leader_term',
+    help: 'The term of the leader; grows with every change',
+    read: () => [[state().leader.term]],
+  });
+  counter(registry, {
+    name: 'weir_worker_restarts_total',
+    help: 'Workers that were replaced',
+    read: () => [[state().workerRestarts]],
+  });
+  counter(registry, {
+    name: 'weir_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written',
+    read: () => [[state().logLinesDropped]],
+  });
+  gauge(registry, {
+    name: 'weir_connections',
+    help: 'Open connections',
+    labels: ['side'],
+    read: () => {
+      const { workers } = state();
+      return [
+        [workers.reduce((sum, { connections }) => sum + connections, 0), { side: 'downstream' }],
+        [workers.reduce((sum, { upstreamConnections }) => sum + upstreamConnections, 0), { side: 'upstream' }],
+      ];
+    },
+  });
+}
