@@ -1,4 +1,5 @@
 // The order of a weighted round robin: which endpoint has which turn, the same for everybody who knows the weights.
+import { firstEndAfter, weightEnds } from './weight-ends.ts';
 
 /** Gives the position (0..n-1) that has turn `turn`, a whole number from 0 on. */
 export type TurnOrder = (turn: number) => number;
@@ -42,12 +43,7 @@ function goldenOrder(shares: readonly number[], cycle: number): TurnOrder {
   let step = Math.max(1, Math.round(cycle * GOLDEN));
   // A step without common divisor visits every place of the circle once before it comes back to the first.
   while (greatestCommonDivisor(step, cycle) !== 1) step++;
-  const ends = new Float64Array(shares.length);
-  let end = 0;
-  for (let at = 0; at < shares.length; at++) {
-    end += shares[at] ?? 0;
-    ends[at] = end;
-  }
+  const ends = weightEnds(shares);
   return (turn) => firstEndAfter(ends, multiplyModulo(turn % cycle, step, cycle));
 }
 
@@ -56,18 +52,6 @@ function multiplyModulo(a: number, b: number, m: number): number {
   const high = Math.floor(a / 65_536);
   const low = a % 65_536;
   return (((((high * b) % m) * 65_536) % m) + ((low * b) % m)) % m;
-}
-
-/** The first position whose end lies after `place`. */
-function firstEndAfter(ends: Float64Array, place: number): number {
-  let low = 0;
-  let high = ends.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ends[middle] ?? 0) > place) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

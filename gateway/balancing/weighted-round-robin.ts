@@ -1,8 +1,10 @@
 // Weighted round robin over all workers: one shared counter gives out turns, the weights say whose turn it is.
 import type { Balancer, Weighted } from './balancer.ts';
+import { mix32 } from './key-hash.ts';
 import { type TurnOrder, turnOrder } from './turn-order.ts';
+import { untriedAt, untriedWeight } from './untried.ts';
 
-/** How many turns a retry draws before it looks for an untried endpoint in the list. */
+/** How many turns a retry draws before it looks at the untried endpoints alone. */
 const MAX_DRAWS = 8;
 
 /** `nextTurn` gives every turn to one caller only, over all workers. */
@@ -21,23 +23,17 @@ export class WeightedRoundRobin<E extends Weighted> implements Balancer<E> {
   }
 
   pick(tried: readonly E[]): E | undefined {
-    const usable = this.#usable;
-    if (usable.length === 0) return undefined;
+    if (this.#usable.length === 0) return undefined;
+    let turn = 0;
     for (let draw = 0; draw < MAX_DRAWS; draw++) {
-      const turn = this.#nextTurn();
-      const endpoint = usable[this.#order(turn)];
+      turn = this.#nextTurn();
+      const endpoint = this.#usable[this.#order(turn)];
       if (endpoint !== undefined && !tried.includes(endpoint)) return endpoint;
-      // Past the draws a heavy endpoint has been tried already: take whoever comes next in the list.
-      if (draw === MAX_DRAWS - 1 || tried.length >= usable.length) return firstUntried(usable, tried, turn);
+      if (tried.length >= this.#usable.length) break;
     }
-    return undefined;
+    // The turns belong to heavy endpoints that were tried: one of the others, by their weights and as if by chance.
+    const weight = untriedWeight(this.#usable, tried);
+    if (weight === 0) return undefined;
+    return untriedAt(this.#usable, tried, mix32(turn) % weight);
   }
-}
-
-function firstUntried<E>(usable: readonly E[], tried: readonly E[], from: number): E | undefined {
-  for (let step = 0; step < usable.length; step++) {
-    const endpoint = usable[(from + step) % usable.length];
-    if (endpoint !== undefined && !tried.includes(endpoint)) return endpoint;
-  }
-  return undefined;
 }

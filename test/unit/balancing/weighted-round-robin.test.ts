@@ -58,4 +58,22 @@ describe('weighted round robin', () => {
     wrr.update([heavy, B]);
     for (let round = 0; round < 20; round++) expect(wrr.pick([heavy])).toBe(B);
   });
+
+  it('spreads what the heavy one leaves over the light ones (case 117)', () => {
+    const heavy = { name: 'heavy', weight: 1000 };
+    const wrr = balancer();
+    wrr.update([heavy, B, C]);
+    const seconds = Array.from({ length: 200 }, () => {
+      wrr.pick([]);
+      return wrr.pick([heavy]);
+    });
+    const count = seconds.filter((each) => each === B).length;
+    expect(Math.abs(count - 100)).toBeLessThan(20);
+  });
+
+  it('gives nobody when all were tried, more than once', () => {
+    const wrr = balancer();
+    wrr.update([A, B]);
+    expect([wrr.pick([A, B]), wrr.pick([A, B])]).toEqual([undefined, undefined]);
+  });
 });
