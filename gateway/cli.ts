@@ -9,6 +9,9 @@ const USAGE = `weir ${VERSION}: a dynamic edge gateway
   weir start [--config FILE] [--routes DIR]   run the gateway (the default command)
   weir check [--config FILE] [--routes DIR]   validate everything, print every problem
   weir schema gateway|route                   print a JSON Schema
+  weir registry [--listen ADDR] [--store URL] run the table registry alone
+  weir register --name NAME --port N -- COMMAND
+                                              run a command as a registered instance
   weir demo                                   a gateway with three sample instances, no server needed
 
   weir COMMAND --help                         more about a command
@@ -19,6 +22,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./commands/start.ts')).start,
   check: async () => (await import('./commands/check.ts')).check,
   schema: async () => (await import('./commands/schema.ts')).schema,
+  register: async () => (await import('./commands/register.ts')).register,
+  registry: async () => (await import('./commands/registry.ts')).registry,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };
 

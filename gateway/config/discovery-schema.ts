@@ -1,17 +1,15 @@
 // The `discovery` section of gateway.yaml: the sources of endpoints, and how much an empty answer is believed.
-import { choice, duration, filePath, LATER, list, pattern, refuse, secret, section, text, whole } from './fields.ts';
+import { isLoopback } from '../core/address.ts';
+import { choice, duration, filePath, list, pattern, refuse, secret, section, text, whole } from './fields.ts';
 import { dnsTemplate, listenAddress, resolverAddress, webOrigin } from './net-fields.ts';
+import { parseStoreUrl, STORE_URL } from './store-url.ts';
 
 /** The discovery sources by name. */
 export const sourceName = choice(['consul', 'registry', 'dns', 'etcd']);
 
 const optionalFile = pattern('a file name, or ""', /^[^\0]*$/);
 
-const store = text('a store like sqlite:data/registry.db', (written) => {
-  if (/^mysql:\/\//i.test(written)) return LATER;
-  const path = /^sqlite:(.+)$/.exec(written)?.[1];
-  return path === undefined ? undefined : { kind: 'sqlite' as const, path };
-});
+const store = text(STORE_URL, parseStoreUrl);
 
 type TlsFiles = Readonly<Record<'ca' | 'cert' | 'key', string>>;
 
@@ -108,11 +106,23 @@ const etcd = section({
 });
 
 const embeddedRegistry = section({
-  address: listenAddress.prefault('127.0.0.1:8510').describe('Where the registry listens.'),
+  address: listenAddress
+    .prefault('127.0.0.1:8510')
+    .describe('Where the registry listens; other than loopback needs a secret.'),
   store: store
     .prefault('sqlite:data/registry.db')
-    .describe('Where it keeps its table: sqlite:FILE, relative to the working directory.'),
-}).transform(({ address, store }) => ({ ...address, store }));
+    .describe(
+      'Where it keeps its table: sqlite:FILE, relative to the working directory, or mysql://USER:PASSWORD@HOST/DB.',
+    ),
+  secret: secret
+    .prefault('')
+    .describe('What those who register must send as bearer token; empty = nothing. Reading needs none.'),
+}).transform(({ address, store, secret }, checking) => {
+  if (secret === '' && !isLoopback(address.host)) {
+    refuse(checking, { wrong: 'not a loopback address', expected: 'secret to be set as well', path: ['address'] });
+  }
+  return { ...address, store, secret };
+});
 
 const snapshot = section({
   path: filePath('a file name').prefault('data/snapshot.json').describe('The file, relative to the working directory.'),

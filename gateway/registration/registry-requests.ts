@@ -18,6 +18,9 @@ const MAX_META_KEY_LENGTH = 128;
 const MAX_META_VALUE_LENGTH = 1024;
 const MAX_META_ENTRIES = 64;
 
+/** Most parameters of a question. */
+const MAX_PARAMETERS = 32;
+
 const REGISTRATION_KEYS = ['service', 'instance', 'addr', 'port', 'meta'];
 
 /** Checks the body of `POST /register`: `{service, instance, addr, port, meta}`, of which meta may be absent. */
@@ -52,13 +55,20 @@ export function readInstanceKey(input: unknown): Checked<InstanceKey> {
 
 /** Checks the parameters of `GET /instances`: `service`, and any others as filters on meta; none may be given twice. */
 export function readInstancesQuery(parameters: URLSearchParams): Checked<InstancesQuery> {
-  const twice = [...parameters.keys()].find((name) => parameters.getAll(name).length > 1);
-  if (twice !== undefined) return bad(`parameter ${quote(twice)} is given twice`);
+  const fault = parametersFault(parameters);
+  if (fault !== null) return bad(fault);
   const service = parameters.get('service') ?? undefined;
   if (!isName(service)) return bad(nameFault('service', service));
   const meta = new Map(parameters);
   meta.delete('service');
   return ok({ service, meta });
+}
+
+/** Why the parameters cannot be understood, whatever their values: too many, or one twice; null when they can. */
+export function parametersFault(parameters: URLSearchParams): string | null {
+  if (parameters.size > MAX_PARAMETERS) return `there are ${parameters.size} parameters, at most ${MAX_PARAMETERS} fit`;
+  const twice = parameters.keys().find((name) => parameters.getAll(name).length > 1);
+  return twice === undefined ? null : `parameter ${quote(twice)} is given twice`;
 }
 
 /** Whether the instance has each of the meta entries: a value is compared as text, a list must contain it. */
@@ -87,12 +97,13 @@ function metaFault(meta: unknown): string | null {
   return null;
 }
 
-function nameFault(what: string, value: unknown): string {
+/** What is wrong with the name of a service or instance. */
+export function nameFault(what: string, value: unknown): string {
   if (value === undefined || value === '') return `${what} is missing`;
   return `${what} must be 1..${MAX_NAME_LENGTH} printable characters without blanks around, got ${describeValue(value)}`;
 }
 
-function isName(value: unknown): value is string {
+export function isName(value: unknown): value is string {
   if (typeof value !== 'string' || value === '' || value.length > MAX_NAME_LENGTH) return false;
   return value.trim() === value && isPrintable(value);
 }
@@ -114,10 +125,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function ok<T>(value: T): Checked<T> {
+export function ok<T>(value: T): Checked<T> {
   return { kind: 'ok', value };
 }
 
-function bad(error: string): { readonly kind: 'bad'; readonly error: string } {
+export function bad(error: string): { readonly kind: 'bad'; readonly error: string } {
   return { kind: 'bad', error };
 }

@@ -1,26 +1,29 @@
 // The table registry as a server (SPEC section 9): owns the socket, the store and the clean-up at intervals.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StoreLocation } from '../config/store-url.ts';
 import { formatAddress } from '../core/address.ts';
 import { systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { describeLocation, openStore } from './open-store.ts';
+import { refusedAccess } from './registry-access.ts';
 import { createRegistryHandler, type RegistryHandler, type RegistryResponse } from './registry-routes.ts';
 import { readBody } from './request-body.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import type { RegistryLimits, RegistryStore } from './store.ts';
 
 export interface RegistryOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly store: { readonly kind: 'sqlite'; readonly path: string };
-  readonly logger?: RegistryLogger;
+  readonly store: StoreLocation;
+  /** What those who write must send as bearer token; '' (the default) lets everybody write. */
+  readonly secret?: string;
+  readonly log?: Log;
   /** Seconds after its last heartbeat at which an instance is gone (30). */
   readonly expirySeconds?: number;
-}
-
-interface RegistryLogger {
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
+  /** Most instances (10,000 of a service, 50,000 in all). */
+  readonly limits?: RegistryLimits;
 }
 
 export interface RunningRegistry {
@@ -31,62 +34,77 @@ export interface RunningRegistry {
 }
 
 const EXPIRY_SECONDS = 30;
+const LIMITS: RegistryLimits = { perService: 10_000, total: 50_000 };
 const CLEAN_UP_INTERVAL_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longer than the usual interval between two polls, so that those share a connection. */
+/** Longer than the usual interval between two polls or heartbeats, so that those share a connection. */
 const KEEP_ALIVE_MS = 30_000;
 /** How long a stop waits for requests that are running. */
 const STOP_GRACE_MS = 2000;
 
-/** Starts a registry. Rejects when the store cannot be opened or the address cannot be listened on. */
+/**
+ * Starts a registry. Rejects when the file of the store cannot be used or the address cannot be listened on; a MySQL
+ * server that is not there is answered for with 503 until it is.
+ */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
-  const { host, store: where, logger, expirySeconds = EXPIRY_SECONDS } = options;
-  const store = openSqliteStore({ path: where.path, expirySeconds });
-  const cleanUp = () =>
-    store.cleanUp().then(
-      (count) => count > 0 && logger?.info(`registry: ${count} instances expired`),
-      (error: unknown) => logger?.warn(`registry: the clean-up failed: ${messageOf(error)}`),
-    );
-  const handle = createRegistryHandler({ store, expirySeconds, clock: systemClock });
+  const { host, log, secret = '', expirySeconds = EXPIRY_SECONDS, limits = LIMITS } = options;
+  const store = await openStore(options.store, { expirySeconds, limits }, log);
+  const handle = createRegistryHandler({ store, expirySeconds, limits, clock: systemClock });
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS });
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => void serve(request, response));
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await answerTo(request, handle).catch((error: unknown): RegistryResponse => {
-      logger?.error(`registry: ${request.method ?? '?'} failed: ${messageOf(error)}`);
-      return { status: 503, document: { error: 'the registry cannot use its database at present' } };
-    });
-    send(response, answer);
-  }
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answerTo(request, { handle, secret }).then(
+      (answer) => send(response, answer),
+      // The store told the log.
+      () => send(response, refusal(503, 'the registry cannot use its database at present')),
+    );
+  });
 
   let port: number;
   try {
     port = await listen(server, host, options.port);
-    await cleanUp();
   } catch (error) {
     await store.close();
     throw error;
   }
-  const timer = setInterval(cleanUp, CLEAN_UP_INTERVAL_MS);
+  const stopping = new AbortController();
+  const cleaning = cleanUpAtIntervals(store, stopping.signal, log);
   const url = `http://${formatAddress(host, port)}`;
-  logger?.info(`registry: listening on ${url}, keeping ${where.path}`);
+  log?.info({ address: url, store: describeLocation(options.store), hasSecret: secret !== '' }, 'registry listens');
   return {
     url,
     port,
     async stop() {
-      clearInterval(timer);
+      stopping.abort();
       await close(server);
+      await cleaning;
       await store.close();
     },
   };
 }
 
-async function answerTo(request: IncomingMessage, handle: RegistryHandler): Promise<RegistryResponse> {
-  const { method = '', headers } = request;
+async function cleanUpAtIntervals(store: RegistryStore, stopping: AbortSignal, log: Log | undefined): Promise<void> {
+  while (!stopping.aborted) {
+    await store.cleanUp().then(
+      (count) => count > 0 && log?.info({ count }, 'registry: instances expired'),
+      // The store told the log.
+      () => undefined,
+    );
+    await delay(CLEAN_UP_INTERVAL_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}
+
+interface Answering {
+  readonly handle: RegistryHandler;
+  readonly secret: string;
+}
+
+async function answerTo(request: IncomingMessage, { handle, secret }: Answering): Promise<RegistryResponse> {
+  const { method = '' } = request;
   const url = URL.parse(`http://registry${request.url ?? ''}`);
   if (url === null || request.url?.startsWith('/') !== true) return refusal(400, 'the request target is not a path');
-  // Browsers send Origin with whatever a page makes them write; no page has a service to register.
-  if (headers.origin !== undefined && method !== 'GET') return refusal(403, 'not for web pages: Origin is present');
+  const refused = refusedAccess(request, secret);
+  if (refused !== undefined) return refused;
   const body = await readBody(request, MAX_BODY_BYTES);
   switch (body.kind) {
     case 'too_large':
@@ -104,13 +122,13 @@ function refusal(status: number, error: string): RegistryResponse {
   return { status, document: { error } };
 }
 
-function send(response: ServerResponse, { status, document, allow }: RegistryResponse): void {
+function send(response: ServerResponse, { status, document, fields }: RegistryResponse): void {
   const text = `${JSON.stringify(document)}\n`;
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
-    ...(allow === undefined ? {} : { allow }),
+    ...fields,
     // What was not read of a refused body would be taken for the next request.
     ...(response.req.complete ? {} : { connection: 'close' }),
   });
@@ -132,8 +150,4 @@ async function close(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
   await closed;
   clearTimeout(timer);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

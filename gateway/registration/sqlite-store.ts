@@ -1,56 +1,37 @@
 // The table registry's memory in SQLite.
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import type { ListedInstance, RegisterOutcome, RegistryStore } from './store.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { prepareStatements, SQLITE_SCHEMA, type SqliteStatements } from './sqlite-statements.ts';
+import {
+  HISTORY_DAYS,
+  HISTORY_ENTRIES,
+  type HistoryQuery,
+  type RegisterOutcome,
+  type RegistryLimits,
+  type RegistryStore,
+  type StoreOptions,
+} from './store.ts';
+import { historyEntry, listedInstance } from './stored-row.ts';
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends StoreOptions {
   /** The database file; its folder is created. `:memory:` keeps nothing. */
   readonly path: string;
-  /** Seconds after its last heartbeat at which an instance is gone. */
-  readonly expirySeconds: number;
 }
-
-/** Days that the history remembers. */
-const HISTORY_DAYS = 30;
 
 /** Milliseconds to wait for another process that writes to the same file. */
 const BUSY_TIMEOUT_MS = 2000;
 
-const SCHEMA = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
-  CREATE TABLE IF NOT EXISTS service_registry (
-    service TEXT NOT NULL,
-    instance TEXT NOT NULL,
-    addr TEXT NOT NULL,
-    port INTEGER NOT NULL CHECK (port BETWEEN 1 AND 65535),
-    meta TEXT NOT NULL DEFAULT '{}',
-    heartbeat REAL NOT NULL DEFAULT (unixepoch('subsec')),
-    registered REAL NOT NULL DEFAULT (unixepoch('subsec')),
-    UNIQUE (service, instance)
-  );
-  CREATE INDEX IF NOT EXISTS service_registry_heartbeat ON service_registry (heartbeat);
-  CREATE TABLE IF NOT EXISTS service_registry_history (
-    service TEXT NOT NULL,
-    instance TEXT NOT NULL,
-    addr TEXT NOT NULL,
-    port INTEGER NOT NULL,
-    meta TEXT NOT NULL,
-    heartbeat REAL NOT NULL,
-    registered REAL NOT NULL,
-    why TEXT NOT NULL,
-    gone REAL NOT NULL DEFAULT (unixepoch('subsec'))
-  );
-  CREATE INDEX IF NOT EXISTS service_registry_history_gone ON service_registry_history (gone);
-`;
+/** Rows that a clean-up moves or forgets before it lets others have their turn. */
+const BATCH_ROWS = 500;
 
 /** Opens the database and creates what it lacks. Throws when the file cannot be used. */
-export function openSqliteStore({ path, expirySeconds }: SqliteStoreOptions): RegistryStore {
+export function openSqliteStore({ path, expirySeconds, limits }: SqliteStoreOptions): RegistryStore {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    database.exec(SCHEMA);
+    database.exec(SQLITE_SCHEMA);
   } catch (error) {
     database.close();
     throw error;
@@ -59,61 +40,63 @@ export function openSqliteStore({ path, expirySeconds }: SqliteStoreOptions): Re
 
   return {
     async register({ service, instance, addr, port, meta }) {
-      const json = JSON.stringify(meta);
+      const key = { service, instance };
+      const row = { ...key, addr, port, meta: JSON.stringify(meta) };
+      // Nearly every call: nothing is new but the time.
+      if (statements.beat.run({ ...row, expirySeconds }).changes > 0) return 'heartbeat';
       return inTransaction(database, (): RegisterOutcome => {
-        const known = statements.find.get({ service, instance, expirySeconds });
-        statements.upsert.run({ service, instance, addr, port, meta: json });
-        if (known === undefined || known.alive === 0) return 'registered';
-        return known.addr === addr && known.port === port && known.meta === json ? 'heartbeat' : 'changed';
+        const known = statements.find.get({ ...key, expirySeconds });
+        const isAlive = known?.alive === 1;
+        const refusal = known === undefined ? fullness(statements, service, limits) : null;
+        if (refusal !== null) return refusal;
+        if (known !== undefined && !isAlive) bury(statements, { ...key, why: 'expired' });
+        statements.upsert.run(row);
+        return isAlive ? 'changed' : 'registered';
       });
     },
     async deregister({ service, instance }) {
+      const key = { service, instance };
       return inTransaction(database, () => {
-        statements.rememberOne.run({ service, instance });
-        return statements.remove.run({ service, instance }).changes > 0;
+        const known = statements.find.get({ ...key, expirySeconds });
+        if (known === undefined) return false;
+        const isAlive = known.alive === 1;
+        bury(statements, { ...key, why: isAlive ? 'deregistered' : 'expired' });
+        return isAlive;
       });
     },
     async list(service) {
       return statements.list.all({ service, expirySeconds }).map(listedInstance);
     },
+    async history(query) {
+      const { service = null, afterId, limit } = query;
+      const since = sinceOf(query);
+      const rows =
+        service === null
+          ? statements.history.all({ since, afterId, limit })
+          : statements.historyOf.all({ service, since, afterId, limit });
+      return rows.map(historyEntry);
+    },
     async cleanUp() {
-      return inTransaction(database, () => {
-        // One moment for both statements, else a row could be deleted without having been copied.
-        const before = Number(statements.expiry.get({ expirySeconds })?.before);
-        statements.rememberExpired.run({ before });
-        statements.forget.run({ days: HISTORY_DAYS });
-        return Number(statements.removeExpired.run({ before }).changes);
-      });
+      let moved = 0;
+      for (let batch = BATCH_ROWS; batch === BATCH_ROWS; moved += batch) {
+        batch = inTransaction(database, () => {
+          // One moment for both statements, else a row could be deleted without having been copied.
+          const before = Number(statements.expiry.get({ expirySeconds })?.before);
+          statements.rememberExpired.run({ before, rows: BATCH_ROWS });
+          return Number(statements.removeExpired.run({ before, rows: BATCH_ROWS }).changes);
+        });
+        await nextTurn();
+      }
+      for (let batch = BATCH_ROWS; batch === BATCH_ROWS; ) {
+        const bounds = { days: HISTORY_DAYS, entries: HISTORY_ENTRIES, rows: BATCH_ROWS };
+        batch = Number(statements.forget.run(bounds).changes);
+        await nextTurn();
+      }
+      return moved;
     },
     async close() {
       database.close();
     },
-  };
-}
-
-function prepareStatements(database: DatabaseSync) {
-  const copy = 'INSERT INTO service_registry_history (service, instance, addr, port, meta, heartbeat, registered, why)';
-  const row = 'service, instance, addr, port, meta, heartbeat, registered';
-  return {
-    find: database.prepare(`
-      SELECT addr, port, meta, heartbeat > unixepoch('subsec') - :expirySeconds AS alive
-      FROM service_registry WHERE service = :service AND instance = :instance`),
-    upsert: database.prepare(`
-      INSERT INTO service_registry (service, instance, addr, port, meta)
-      VALUES (:service, :instance, :addr, :port, :meta)
-      ON CONFLICT (service, instance) DO UPDATE SET
-        addr = excluded.addr, port = excluded.port, meta = excluded.meta, heartbeat = unixepoch('subsec')`),
-    list: database.prepare(`
-      SELECT instance, addr, port, meta FROM service_registry
-      WHERE service = :service AND heartbeat > unixepoch('subsec') - :expirySeconds ORDER BY instance`),
-    rememberOne: database.prepare(`
-      ${copy} SELECT ${row}, 'deregistered' FROM service_registry WHERE service = :service AND instance = :instance`),
-    remove: database.prepare('DELETE FROM service_registry WHERE service = :service AND instance = :instance'),
-    expiry: database.prepare("SELECT unixepoch('subsec') - :expirySeconds AS before"),
-    rememberExpired: database.prepare(`
-      ${copy} SELECT ${row}, 'expired' FROM service_registry WHERE heartbeat <= :before`),
-    removeExpired: database.prepare('DELETE FROM service_registry WHERE heartbeat <= :before'),
-    forget: database.prepare("DELETE FROM service_registry_history WHERE gone < unixepoch('subsec') - 86400 * :days"),
   };
 }
 
@@ -130,21 +113,19 @@ function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function listedInstance(row: Record<string, SQLOutputValue>): ListedInstance {
-  const { instance, addr, port, meta } = row;
-  return { instance: String(instance), addr: String(addr), port: Number(port), meta: readMeta(String(meta)) };
+/** Why there is no room for another instance of the service; null when there is. */
+function fullness(statements: SqliteStatements, service: string, limits: RegistryLimits): RegisterOutcome | null {
+  if (Number(statements.countOf.get({ service })?.count) >= limits.perService) return 'service_full';
+  return Number(statements.count.get()?.count) >= limits.total ? 'registry_full' : null;
 }
 
-/** Meta that others wrote into the table by hand may be anything; what is no object is none. */
-function readMeta(json: string): ListedInstance['meta'] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isMeta(value) ? value : {};
-  } catch {
-    return {};
-  }
+function bury(statements: SqliteStatements, row: { service: string; instance: string; why: string }): void {
+  statements.remember.run(row);
+  statements.remove.run({ service: row.service, instance: row.instance });
 }
 
-function isMeta(value: unknown): value is ListedInstance['meta'] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The earliest time that is asked for, in seconds: of the epoch, or, where it is negative, from now. */
+function sinceOf({ since }: HistoryQuery): number {
+  if (since === undefined) return 0;
+  return since.kind === 'time' ? Math.max(0, since.wallMs / 1000) : -since.durationMs / 1000;
 }

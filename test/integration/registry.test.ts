@@ -1,4 +1,4 @@
-// The table registry on a real socket and a real file, and the source that reads it.
+// The table registry on a real socket and a real file.
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,19 +6,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Pool } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../gateway/core/clock.ts';
-import { createRegistrySource } from '../../gateway/discovery/registry.ts';
-import type { DiscoverySource } from '../../gateway/discovery/source.ts';
 import { type RunningRegistry, startRegistry } from '../../gateway/registration/registry-server.ts';
 import { openSqliteStore } from '../../gateway/registration/sqlite-store.ts';
-import { recordWatch } from '../support/record-events.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let folder: string;
 let path: string;
 let registry: RunningRegistry;
 let pool: Pool;
-const sources: DiscoverySource[] = [];
 const logged: string[] = [];
 
 beforeEach(async () => {
@@ -27,15 +22,14 @@ beforeEach(async () => {
   await start();
 });
 afterEach(async () => {
-  await Promise.all(sources.splice(0).map((source) => source.stop()));
   await stop();
   await rm(folder, { recursive: true });
 });
 
-async function start(port = 0): Promise<void> {
-  const log = (message: string) => logged.push(message);
-  const logger = { info: log, warn: log, error: log };
-  registry = await startRegistry({ host: '127.0.0.1', port, store: { kind: 'sqlite', path }, logger });
+async function start(port = 0, secret = ''): Promise<void> {
+  const write = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { debug: write, info: write, warn: write, error: write };
+  registry = await startRegistry({ host: '127.0.0.1', port, secret, store: { kind: 'sqlite', path }, log });
   pool = new Pool(registry.url, { allowH2: false });
 }
 
@@ -118,7 +112,10 @@ describe('an instance is gone 30 s after its last heartbeat', () => {
     await registerAgedBy(31);
     await stop();
     await start();
-    expect(logged.at(-2)).toMatch(/1 instances expired/);
+    await waitFor(() => logged.includes('registry: instances expired {"count":1}'), {
+      limitMs: 5000,
+      what: 'the clean-up',
+    });
     expect(sql('SELECT * FROM service_registry')).toEqual([]);
     expect(sql("SELECT *, abs(gone - unixepoch('subsec')) < 5 AS now FROM service_registry_history")).toMatchObject([
       { service: 'web', instance: 'web-1', port: 8080, why: 'expired', now: 1 },
@@ -134,7 +131,17 @@ it('remembers who was deregistered, and forgets history after thirty days', asyn
   sql('UPDATE service_registry_history SET gone = gone - 86400 * 31');
   await stop();
   await start();
-  expect(history()).toEqual([]);
+  await waitFor(() => history().length === 0, { limitMs: 5000, what: 'the clean-up' });
+});
+
+it('heeds no time of those who register: none is taken, and the Date of their requests is not read', async () => {
+  const refused = await call('POST', '/register', { ...web1, heartbeat: 0 });
+  expect(refused).toMatchObject({ status: 400, document: { error: expect.stringMatching(/unknown key "heartbeat"/) } });
+  const headers = { date: new Date(Date.now() - 3_600_000).toUTCString() };
+  const answer = await pool.request({ method: 'POST', path: '/register', body: JSON.stringify(web1), headers });
+  expect(answer.statusCode).toBe(200);
+  await answer.body.dump();
+  expect(sql("SELECT abs(heartbeat - unixepoch('subsec')) < 5 AS now FROM service_registry")).toEqual([{ now: 1 }]);
 });
 
 it('keeps its rows over a restart', async () => {
@@ -148,7 +155,7 @@ it('keeps its rows over a restart', async () => {
 });
 
 it('shares its file with another process', async () => {
-  const other = openSqliteStore({ path, expirySeconds: 30 });
+  const other = openSqliteStore({ path, expirySeconds: 30, limits: { perService: 1000, total: 1000 } });
   try {
     await Promise.all(
       Array.from({ length: 50 }, (_, at) => [
@@ -201,6 +208,30 @@ describe('bad input is told', () => {
     expect(await list()).toMatchObject({ count: 0 });
   });
 
+  it('as 401 when it lacks the secret, and reading needs none', async () => {
+    const secret = 's3cret';
+    await stop();
+    await start(0, secret);
+    const write = async (authorization?: string) => {
+      const headers = authorization === undefined ? {} : { authorization };
+      const answer = await pool.request({ method: 'POST', path: '/register', body: JSON.stringify(web1), headers });
+      return { status: answer.statusCode, fields: answer.headers, text: await answer.body.text() };
+    };
+    const refused = await write();
+    expect(refused).toMatchObject({ status: 401, fields: { 'www-authenticate': 'Bearer' } });
+    expect(refused.text).not.toContain(secret);
+    for (const wrong of [secret, `Basic ${secret}`, `Bearer ${secret}x`, 'Bearer s3cre', 'Bearer', 'Bearer ']) {
+      expect((await write(wrong)).status).toBe(401);
+    }
+    expect((await call('DELETE', '/register?service=web&instance=web-1')).status).toBe(401);
+    expect(await list()).toMatchObject({ count: 0 });
+    expect((await write(`Bearer ${secret}`)).status).toBe(200);
+    expect((await write(`bearer ${secret}`)).status).toBe(200);
+    expect(await list()).toMatchObject({ count: 1 });
+    expect((await call('GET', '/history')).status).toBe(200);
+    expect(logged.join()).not.toContain(secret);
+  });
+
   it('as 400 when it is not UTF-8 or the target is no path', async () => {
     const answer = await pool.request({ method: 'POST', path: '/register', body: Buffer.from([0x22, 0xff, 0x22]) });
     expect(answer.statusCode).toBe(400);
@@ -213,7 +244,7 @@ it('refuses to start on a port that is taken or a file that is none', async () =
   const store = { kind: 'sqlite', path } as const;
   await expect(startRegistry({ host: '127.0.0.1', port: registry.port, store })).rejects.toThrow(/EADDRINUSE/);
   const file = { kind: 'sqlite', path: join(path, 'below-a-file') } as const;
-  await expect(startRegistry({ host: '127.0.0.1', port: 0, store: file })).rejects.toThrow();
+  await expect(startRegistry({ host: '127.0.0.1', port: 0, store: file })).rejects.toThrow(/the registry cannot use/);
 });
 
 it('stops although a client holds a connection with half a request', async () => {
@@ -225,73 +256,4 @@ it('stops although a client holds a connection with half a request', async () =>
   socket.destroy();
   expect((await stat(path)).size).toBeGreaterThan(0);
   await start();
-});
-
-describe('the registry source', () => {
-  function watch(url = registry.url) {
-    const source = createRegistrySource({ url, intervalMs: 30, confirmEmptyMs: 60, clock: systemClock });
-    sources.push(source);
-    return recordWatch(source, 'web');
-  }
-
-  it('reports the instances, and each change', async () => {
-    await call('POST', '/register', { ...web1, meta: { weight: 4, tags: ['v2', 'blue'] } });
-    const web = watch();
-    await web.ports([8080]);
-    expect(web.answers[0]).toEqual({
-      kind: 'answer',
-      instances: [
-        {
-          id: 'web-1',
-          host: '127.0.0.1',
-          port: 8080,
-          weight: 4,
-          status: 'passing',
-          tags: ['v2', 'blue'],
-          meta: { weight: '4', tags: 'v2,blue' },
-        },
-      ],
-      skipped: [],
-      notes: [],
-      index: null,
-      doubt: null,
-    });
-    await call('POST', '/register', { ...web1, instance: 'web-2', port: 8081 });
-    await web.ports([8080, 8081]);
-  });
-
-  it('believes an empty list when it has seen it twice', async () => {
-    await call('POST', '/register', web1);
-    const web = watch();
-    await web.ports([8080]);
-    const emptiedAtMs = performance.now();
-    await call('DELETE', '/register', { service: 'web', instance: 'web-1' });
-    await web.ports([]);
-    expect(performance.now() - emptiedAtMs).toBeGreaterThan(55);
-    expect(web.answers.at(-1)).toMatchObject({ doubt: null });
-  });
-
-  it('goes on over an outage, and doubts an empty list right after it', async () => {
-    await call('POST', '/register', web1);
-    const web = watch();
-    await web.ports([8080]);
-    const { port } = registry;
-    await stop();
-    const failure = await waitFor(() => web.failures[0], { limitMs: 2000, what: 'a failure' });
-    expect(failure.error).toMatch(/registry at .*: connection/);
-    sql('DELETE FROM service_registry');
-    await start(port);
-    const empty = await web.answer('an empty answer', ({ instances }) => instances.length === 0);
-    expect(empty.doubt).toMatch(/could not be asked a moment ago/);
-    await call('POST', '/register', web1);
-    await web.ports([8080]);
-    expect(web.answers.every(({ instances, doubt }) => instances.length > 0 || doubt !== null)).toBe(true);
-  });
-
-  it('takes an answer that is none for a failure', async () => {
-    const web = watch(`${registry.url}/no/such/place`);
-    const failure = await waitFor(() => web.failures[0], { limitMs: 2000, what: 'a failure' });
-    expect(failure.error).toMatch(/status 404/);
-    expect(web.answers).toEqual([]);
-  });
 });
