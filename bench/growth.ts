@@ -1,16 +1,26 @@
 // Growth: what finding a route and acquiring an endpoint cost with few and with many of each.
+import { WeightedRoundRobin } from '../gateway/balancing/weighted-round-robin.ts';
 import { systemClock } from '../gateway/core/clock.ts';
 import type { Endpoint } from '../gateway/core/instance.ts';
 import { Catalog } from '../gateway/pool/catalog.ts';
 import { Lease } from '../gateway/pool/lease.ts';
+import type { PoolPolicies } from '../gateway/pool/policies.ts';
 import { Pool } from '../gateway/pool/pool.ts';
+import type { PooledEndpoint } from '../gateway/pool/pooled-endpoint.ts';
 import { normalisePath } from '../gateway/routing/path.ts';
 import { RouteTable } from '../gateway/routing/route-table.ts';
+import { ejectionPolicy } from '../test/support/ejection-policy.ts';
 
 const SIZES = [10, 100, 1000, 5000];
 const ROUNDS = 7;
 const CALLS = 200_000;
-const EJECTION = { consecutiveFailures: 5, baseMs: 5000, maxMs: 300_000, maxPercent: 50 };
+const POLICIES: PoolPolicies = {
+  ejection: ejectionPolicy(),
+  slowStart: { windowMs: 0, minPercent: 10 },
+  breaker: null,
+  keepsLabels: false,
+  isPeakSensitive: false,
+};
 
 console.log(`Node ${process.version}, medians of ${ROUNDS} rounds of ${CALLS} calls\n`);
 console.log('| of each | find a route, ns | acquire and release, ns |');
@@ -44,7 +54,7 @@ function routeFinder(size: number): (call: number) => unknown {
 }
 
 function acquirer(size: number): (call: number) => unknown {
-  const catalog = new Catalog(['s'], 2);
+  const catalog = new Catalog(['s'], { lanes: 2, clock: systemClock });
   const endpoints = Array.from({ length: size }, (_, at): Endpoint => {
     const [host, port] = [`10.0.${at >> 8}.${at & 255}`, 8080];
     const facts = { weight: 1 + (at % 3), status: 'passing' as const, healthy: true, tags: [], meta: {} };
@@ -52,10 +62,19 @@ function acquirer(size: number): (call: number) => unknown {
   });
   const snapshot = catalog.update('s', endpoints);
   if (snapshot === undefined) throw new Error('the catalog does not know the service');
-  const options = { lane: 0, clock: systemClock, onTrafficChange: () => undefined, onGone: () => undefined };
-  const pool = new Pool(snapshot, options);
+  const nothing = () => undefined;
+  const pool = new Pool(snapshot, {
+    lane: 0,
+    clock: systemClock,
+    policies: POLICIES,
+    onTrafficChange: nothing,
+    onBreakerChange: nothing,
+    onGone: nothing,
+  });
+  const balancer = new WeightedRoundRobin<PooledEndpoint>(() => pool.shared.nextTurn());
+  const group = pool.addGroup({ labels: null, balancer });
   return () => {
-    const lease = pool.acquire({ tried: [], ejection: EJECTION, failOpen: true });
+    const lease = pool.acquire({ group, tried: [], hash: undefined, failOpen: true });
     if (lease instanceof Lease) lease.release('success');
     return lease;
   };

@@ -1,29 +1,30 @@
 // Composition root of the main thread: discovery's book, the workers, the admin address, start and stop.
 import { availableParallelism } from 'node:os';
-import { AdminServer } from './admin/admin-server.ts';
-import { upstreamsDocument } from './admin/upstreams-document.ts';
+import type { AdminServer } from './admin/admin-server.ts';
+import { createAdmin } from './admin-wiring.ts';
 import type { GatewayConfig } from './config/gateway-schema.ts';
+import { type ReloadPlan, routesOf } from './config/reload.ts';
 import type { RouteConfig } from './config/route-schema.ts';
 import { formatAddress } from './core/address.ts';
 import { systemClock as clock } from './core/clock.ts';
-import type { GatewayState } from './core/gateway-state.ts';
 import { DiscoveryBook } from './discovery/discovery-book.ts';
-import { viewEndpoints } from './pool/view.ts';
+import { FileWatch } from './file-watch.ts';
+import { GatewayView } from './gateway-view.ts';
+import { Maintenance } from './maintenance.ts';
 import { startRegistry } from './registration/registry-server.ts';
+import { type Changes, liveGateway, Reloader, type ReloaderOptions } from './reloader.ts';
+import { FIRST_ANSWERS_MS, RouteSwitch } from './route-switch.ts';
+import { RoutesInForce, servicesOf } from './routes-in-force.ts';
+import type { CellPlace } from './shared/cell.ts';
 import { EndpointCell } from './shared/endpoint-cell.ts';
 import { allocateGatewayCell, GatewayCell } from './shared/gateway-cell.ts';
 import { currentLeader, releaseLease } from './shared/leader-lease.ts';
-import { allocateRouteCell, RouteCell } from './shared/route-cell.ts';
-import { allocateSourceCell } from './shared/source-cell.ts';
+import { RouteCell } from './shared/route-cell.ts';
+import { ServiceCell } from './shared/service-cell.ts';
 import { type LogOutput, StandardOutput } from './telemetry/log-output.ts';
 import { createLogger } from './telemetry/logger.ts';
-import { createMetrics } from './telemetry/metrics.ts';
 import { Crew, lanesFor, type Member } from './threads/crew.ts';
 import type { FromWorker } from './threads/messages.ts';
-import { VERSION } from './version.ts';
-
-/** How long the first answers of the sources are waited for before the door opens without them. */
-const FIRST_ANSWERS_MS = 5000;
 
 /** Whether several sockets may listen on one port and share its connections. */
 const HAS_REUSE_PORT = process.platform === 'linux' || process.platform === 'freebsd';
@@ -33,31 +34,49 @@ export interface RunningGateway {
   notReady(): string | null;
   /** Resolves when the gateway takes traffic; rejects when a listener cannot be had. */
   readonly ready: Promise<void>;
+  /** Loads the configuration anew, as after SIGHUP. */
+  reload(): Promise<void>;
   /** Lets what is under way end, then stops everything. */
   stop(): Promise<void>;
 }
 
+/** What to run. */
+export interface StartOptions {
+  readonly gateway: GatewayConfig;
+  readonly routes: readonly RouteConfig[];
+  /** Where it is loaded from anew; absent for a gateway that is never reloaded. */
+  readonly files?: ConfigFiles;
+}
+
+/** The files of a configuration. */
+export interface ConfigFiles extends Pick<ReloaderOptions, 'inForce' | 'load' | 'checkRoutes'> {
+  readonly gatewayFile: string;
+}
+
 /** Starts the gateway; rejects when the admin address or the registry's cannot be had. */
-export async function startGateway(gateway: GatewayConfig, routes: readonly RouteConfig[]): Promise<RunningGateway> {
-  const supervisor = new Supervisor(gateway, routes);
+export async function startGateway(options: StartOptions): Promise<RunningGateway> {
+  const supervisor = new Supervisor(options);
   await supervisor.start();
   return supervisor;
 }
 
 class Supervisor implements RunningGateway {
   readonly ready: Promise<void>;
-  readonly #gateway: GatewayConfig;
+  #gateway: GatewayConfig;
   readonly #output: LogOutput = new StandardOutput();
   readonly #log: ReturnType<typeof createLogger>;
   readonly #lanes: number;
   readonly #cell: GatewayCell;
-  readonly #cellBuffer: SharedArrayBuffer;
-  readonly #routeCells: ReadonlyMap<string, SharedArrayBuffer>;
-  readonly #sourceCells: ReadonlyMap<string, SharedArrayBuffer>;
+  readonly #cellBuffer: CellPlace;
+  readonly #routes: RoutesInForce;
   readonly #book: DiscoveryBook;
   readonly #crew: Crew;
+  readonly #switch: RouteSwitch;
   readonly #admin: AdminServer;
-  readonly #startedAtMs = clock.wallMs();
+  readonly #maintenance: Maintenance;
+  readonly #view: GatewayView;
+  readonly #reloader: Reloader | undefined;
+  readonly #watch: FileWatch | undefined;
   readonly #readiness = Promise.withResolvers<void>();
   #registry: Awaited<ReturnType<typeof startRegistry>> | undefined;
   #firstAnswersTimer: NodeJS.Timeout | undefined;
@@ -65,57 +84,90 @@ class Supervisor implements RunningGateway {
   #isReady = false;
   #isStopping = false;
 
-  constructor(gateway: GatewayConfig, routes: readonly RouteConfig[]) {
+  constructor({ gateway, routes, files }: StartOptions) {
     this.#gateway = gateway;
     this.#log = createLogger({ level: gateway.log.level, output: this.#output });
     const size = this.#crewSize();
     this.#lanes = lanesFor(size);
     this.#cellBuffer = allocateGatewayCell(this.#lanes);
     this.#cell = new GatewayCell(this.#cellBuffer, -1);
-    this.#routeCells = new Map(routes.map(({ name }) => [name, allocateRouteCell(this.#lanes)]));
-    const sources = new Set(routes.map(({ source }) => source));
-    this.#sourceCells = new Map([...sources].map((source) => [source, allocateSourceCell(this.#lanes)]));
+    this.#routes = new RoutesInForce(routes, this.#lanes);
     this.ready = this.#readiness.promise;
     this.#book = new DiscoveryBook({
       snapshotFile: gateway.discovery.snapshot,
-      services: new Map(routes.map(({ service, source }) => [service, source])),
+      services: servicesOf(routes),
       lanes: this.#lanes,
       clock,
       log: this.#log,
       onSnapshot: (snapshot) => this.#crew.tellAll({ kind: 'snapshot', snapshot }),
-      onFirstAnswers: () => this.#openDoor(),
     });
     this.#crew = new Crew({
       size,
       log: this.#log,
       drainMs: gateway.shutdown.drainMs,
       birth: () => ({
-        gateway,
-        routes,
-        routeCells: this.#routeCells,
-        sourceCells: this.#sourceCells,
+        gateway: this.#gateway,
+        routing: this.#switch.routing(),
+        sourceCells: this.#routes.sourceCells,
         gatewayCell: this.#cellBuffer,
-        services: this.#book.snapshots(),
         version: this.#book.version,
         reusePort: HAS_REUSE_PORT,
       }),
       onMessage: (member, message) => this.#heard(member, message),
       onGone: (member) => this.#giveBack(member),
     });
-    this.#admin = this.#createAdmin();
+    this.#switch = new RouteSwitch({
+      routes: this.#routes,
+      book: this.#book,
+      crew: this.#crew,
+      words: this.#cell.words,
+    });
+    this.#maintenance = new Maintenance(this.#log);
+    this.#view = new GatewayView({
+      cell: this.#cell,
+      crew: this.#crew,
+      book: this.#book,
+      routes: this.#routes,
+      output: this.#output,
+      maintenance: this.#maintenance,
+    });
+    if (files !== undefined) {
+      const apply = (plan: ReloadPlan, changes: Changes) => this.#apply(plan, changes);
+      const reloader = new Reloader({ ...files, log: this.#log, apply });
+      this.#reloader = reloader;
+      this.#watch = new FileWatch({
+        gatewayFile: files.gatewayFile,
+        routesFolder: () => reloader.inForce.gateway.routes,
+        onChange: async () => void (await reloader.reload('the files have changed').catch(() => undefined)),
+      });
+    }
+    this.#admin = createAdmin({
+      gateway,
+      view: this.#view,
+      book: this.#book,
+      routes: this.#routes,
+      crew: this.#crew,
+      maintenance: this.#maintenance,
+      log: this.#log,
+      gatewayInForce: () => this.#gateway,
+      notReady: () => this.notReady(),
+      reloader: this.#reloader,
+      onReloaded: async () => this.#watch?.markLoaded(),
+    });
   }
 
   async start(): Promise<void> {
     const { embeddedRegistry } = this.#gateway.discovery;
     if (embeddedRegistry !== undefined) {
-      this.#registry = await startRegistry({ ...embeddedRegistry, logger: registryLog(this.#log) });
+      this.#registry = await startRegistry({ ...embeddedRegistry, log: this.#log.child({ room: 'registry' }) });
       this.#log.info({ address: this.#registry.url }, 'embedded registry answers');
     }
     await this.#book.restore();
     await this.#admin.listen();
     this.#crew.start();
+    await this.#watch?.start();
     this.#firstAnswersTimer = setTimeout(() => this.#openDoor(), FIRST_ANSWERS_MS);
-    if (this.#book.hasFirstAnswers()) this.#openDoor();
+    void this.#book.whenHeard().then(() => this.#openDoor());
   }
 
   notReady(): string | null {
@@ -127,9 +179,15 @@ class Supervisor implements RunningGateway {
     return this.#isOpen ? 'workers are starting' : 'waiting for the first answers of discovery';
   }
 
+  async reload(): Promise<void> {
+    await this.#reloader?.reload('SIGHUP').catch(() => undefined);
+    await this.#watch?.markLoaded();
+  }
+
   async stop(): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
+    this.#watch?.stop();
     clearTimeout(this.#firstAnswersTimer);
     this.#log.info({}, 'stopping: no new connections, what is under way may end');
     await this.#crew.drain();
@@ -161,7 +219,7 @@ class Supervisor implements RunningGateway {
         return;
       case 'leads':
         this.#log.info({ worker: member.id, term: message.term }, 'worker leads discovery');
-        this.#crew.tell(member, { kind: 'lead', term: message.term, resume: this.#book.resumePoints() });
+        this.#crew.tell(member, this.#switch.leadFrom(message.term));
         return;
       case 'discovered':
         // The word of a leader that has been deposed meanwhile counts no more.
@@ -199,63 +257,21 @@ class Supervisor implements RunningGateway {
   #giveBack({ lane }: Member): void {
     releaseLease(this.#cell.words, lane + 1);
     this.#cell.abandonLane(lane);
-    for (const buffer of this.#routeCells.values()) new RouteCell(buffer, -1).abandonLane(lane);
-    for (const { endpoints } of this.#book.snapshots()) {
+    for (const place of this.#routes.cells.values()) new RouteCell(place, -1).abandonLane(lane);
+    for (const { cell, endpoints } of this.#book.snapshots()) {
+      new ServiceCell(cell, -1).abandonLane(lane);
       for (const endpoint of endpoints) new EndpointCell(endpoint.cell, -1).abandonLane(lane, clock.nowMs());
     }
   }
 
-  #state(): GatewayState {
-    const { term, worker: holder } = currentLeader(this.#cell.words);
-    const members = this.#crew.members();
-    return {
-      version: VERSION,
-      pid: process.pid,
-      startedAtMs: this.#startedAtMs,
-      leader: { worker: members.find(({ lane }) => lane + 1 === holder)?.id ?? null, term },
-      workers: members.map(({ id, lane }) => {
-        const { downstream, upstream, lagMs, snapshot } = this.#cell.worker(lane);
-        return {
-          id,
-          leader: lane + 1 === holder,
-          snapshot,
-          connections: downstream,
-          upstreamConnections: upstream,
-          eventLoopLagMs: lagMs,
-        };
-      }),
-      workerRestarts: this.#crew.restarts,
-      logLinesDropped: this.#output.dropped,
-      snapshotVersion: this.#book.version,
-      snapshotTakenAtMs: this.#book.takenAtMs,
-      snapshotFrom: this.#book.from,
-      statuses: this.#book.statuses(),
-    };
+  /** Puts in force what a reload has found. */
+  async #apply(plan: ReloadPlan, { added, changed, removed, gatewayKeys }: Changes): Promise<void> {
+    this.#gateway = liveGateway(this.#gateway, plan.gateway);
+    if (added.length + changed.length + removed.length > 0) {
+      await this.#switch.replace(routesOf(plan), new Set([...added, ...changed]));
+      this.#maintenance.keepOnly(new Set(servicesOf(this.#routes.routes).keys()));
+    }
+    // Workers are born with what gateway.yaml says: new ones take over, the old ones finish what they have.
+    if (gatewayKeys.length > 0) this.#crew.replaceAll();
   }
-
-  #createAdmin(): AdminServer {
-    const view = { lanes: this.#lanes, clock };
-    const metrics = createMetrics({
-      state: () => this.#state(),
-      snapshots: () => this.#book.snapshots(),
-      endpoints: (snapshot) => viewEndpoints(snapshot, view),
-      routeCells: this.#routeCells,
-      sourceCells: this.#sourceCells,
-    });
-    return new AdminServer({
-      ...this.#gateway.admin,
-      upstreams: () => upstreamsDocument(this.#state(), this.#book.snapshots(), view),
-      metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
-      notReady: () => this.notReady(),
-      restartWorker: (id, isAbrupt) => this.#crew.restart(id, isAbrupt),
-    });
-  }
-}
-
-function registryLog(log: ReturnType<typeof createLogger>) {
-  return {
-    info: (message: string) => log.info({ room: 'registry' }, message),
-    warn: (message: string) => log.warn({ room: 'registry' }, message),
-    error: (message: string) => log.error({ room: 'registry' }, message),
-  };
 }

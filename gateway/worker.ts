@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock as clock } from './core/clock.ts';
 import { Asker } from './discovery/asker.ts';
-import { createSources } from './discovery/sources.ts';
+import { createSourceMaker } from './discovery/sources.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import { GatewayCell } from './shared/gateway-cell.ts';
 import { claimLease, releaseLease } from './shared/leader-lease.ts';
@@ -23,16 +23,21 @@ const tell = (message: FromWorker): void => parentPort?.postMessage(message);
 const relay = new LogRelay((lines) => tell({ kind: 'log', lines }));
 const log = createLogger({ level: gateway.log.level, output: relay }).child({ worker: birth.id });
 const cell = new GatewayCell(birth.gatewayCell, lane);
-const sourceCells = new Map([...birth.sourceCells].map(([source, buffer]) => [source, new SourceCell(buffer, lane)]));
+const sourceCells = new Map([...birth.sourceCells].map(([source, place]) => [source, new SourceCell(place, lane)]));
+const keptAnswers = new BroadcastChannel('weir kept answers');
 const dataPlane = new DataPlane({
   ...birth,
   cell,
   clock,
   log,
   onFinished: gateway.log.access ? accessLog(log) : null,
+  onKept: (kept) => keptAnswers.postMessage(kept),
 });
+keptAnswers.onmessage = ({ data }) => dataPlane.takeKept(data);
 
 let { version } = birth;
+/** The routes whose services this worker asks for while it leads. */
+let { routes: askedRoutes } = birth.routing;
 let asker: Asker | undefined;
 let ledTerm = 0;
 let isDraining = false;
@@ -49,6 +54,9 @@ async function hear(message: ToWorker): Promise<void> {
       dataPlane.apply(message.snapshot);
       version = message.snapshot.version;
       cell.reportSnapshot(version);
+      return;
+    case 'routes':
+      dataPlane.replaceRoutes(message.routing);
       return;
     case 'listen':
       return listen();
@@ -82,12 +90,13 @@ function beat(): void {
   if (term !== 0) tell({ kind: 'leads', term });
 }
 
-function lead({ term, resume }: ToWorker & { kind: 'lead' }): void {
-  stopAsking();
-  asker = new Asker({
-    sources: createSources({
+/** Asks from here; one who leads already in this term goes on with what it asks for. */
+function lead({ term, resume, routes }: ToWorker & { kind: 'lead' }): void {
+  askedRoutes = routes;
+  asker ??= new Asker({
+    sourceOf: createSourceMaker({
       gateway,
-      routes: birth.routes,
+      routes: () => askedRoutes,
       clock,
       onQuery: (source, result, tookMs) => sourceCells.get(source)?.countQuery(result, tookMs),
     }),
@@ -95,7 +104,7 @@ function lead({ term, resume }: ToWorker & { kind: 'lead' }): void {
     clock,
     onUpdate: (update) => tell({ kind: 'discovered', term, update }),
   });
-  asker.start(resume);
+  asker.ask(resume);
 }
 
 function stopAsking(): void {
@@ -110,6 +119,7 @@ async function drain(): Promise<void> {
   releaseLease(cell.words, candidate);
   await dataPlane.drain();
   clearInterval(heartbeat);
+  keptAnswers.close();
   relay.flush();
   tell({ kind: 'drained' });
 }

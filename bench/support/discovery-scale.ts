@@ -26,7 +26,7 @@ export async function measureScale(): Promise<void> {
   let updates = 0;
   const source = createConsulSource(consulSourceOptions({ agents: [cluster.url], confirmEmptyMs: 2000 }));
   const asker = new Asker({
-    sources: [source],
+    sourceOf: () => source,
     holdLastGoodMs: 600_000,
     clock: systemClock,
     onUpdate({ status, endpoints }) {
@@ -35,7 +35,7 @@ export async function measureScale(): Promise<void> {
     },
   });
   const beganMs = performance.now();
-  asker.start(services.map((service) => ({ status: unasked(service, 'consul'), pool: poolMark([]) })));
+  asker.ask(services.map((service) => ({ status: unasked(service, 'consul'), pool: poolMark([]) })));
   await waitFor(() => ports.size === SERVICES, { limitMs: 60_000, what: 'all services' });
   console.log(`first complete snapshot: ${(performance.now() - beganMs).toFixed(0)} ms (allowed: 5000)`);
 

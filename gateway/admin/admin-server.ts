@@ -1,39 +1,19 @@
-// The admin address: pools, metrics, health and the restart of a worker, for operators and their tools only.
+// The admin address as a server: who may ask, what is asked, and how it is answered.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isLoopback } from '../core/address.ts';
+import { type AdminAnswer, problem } from './admin-answer.ts';
+import { type AdminDuties, type AdminRoute, adminRoutes } from './admin-routes.ts';
 
-export interface AdminOptions {
+export interface AdminOptions extends AdminDuties {
   readonly host: string;
   readonly port: number;
   /** '' lets everybody in who reaches the address. */
   readonly token: string;
-  readonly upstreams: () => object;
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** Why the gateway is not ready; null when it is. */
-  readonly notReady: () => string | null;
-  /** False when there is no such worker to restart. */
-  readonly restartWorker: (id: number, isAbrupt: boolean) => boolean;
 }
 
-interface AdminRoute {
-  readonly method: 'GET' | 'POST';
-  readonly path: RegExp;
-  /** Whether a health checker without a token may ask. */
-  readonly isOpen: boolean;
-  answer(request: AdminRequest): Promise<AdminAnswer> | AdminAnswer;
-}
-
-interface AdminRequest {
-  readonly url: URL;
-  readonly parts: readonly string[];
-}
-
-interface AdminAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-}
+/** Largest body of a POST, in bytes. */
+const MAX_BODY_BYTES = 16 * 1024;
 
 export class AdminServer {
   readonly #options: AdminOptions;
@@ -42,7 +22,7 @@ export class AdminServer {
 
   constructor(options: AdminOptions) {
     this.#options = options;
-    this.#routes = routesOf(options);
+    this.#routes = adminRoutes(options);
     this.#server = createServer((request, response) => void this.#handle(request, response));
   }
 
@@ -69,8 +49,9 @@ export class AdminServer {
     } catch (error) {
       answer = problem(500, error instanceof Error ? error.message : String(error));
     }
-    const { status, type, text } = answer;
+    const { status, type, text, headers } = answer;
     response.writeHead(status, {
+      ...headers,
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
       'Cache-Control': 'no-store',
@@ -97,8 +78,11 @@ export class AdminServer {
       response.setHeader('Allow', known.map((candidate) => candidate.method).join(', '));
       return problem(405, 'this page has another method');
     }
-    if (method === 'POST' && isFromAnotherSite(request)) return problem(403, 'a page of another site may not do this');
-    return route.answer({ url, parts: route.path.exec(url.pathname)?.slice(1) ?? [] });
+    const body = method === 'POST' ? await readPost(request) : '';
+    if (typeof body !== 'string') return body;
+    const parts = (route.path.exec(url.pathname)?.slice(1) ?? []).map(decodeSegment);
+    if (parts.includes(undefined)) return problem(400, 'the path is malformed');
+    return route.answer({ url, parts: parts.map((part) => part ?? ''), body, accept: request.headers.accept ?? '' });
   }
 
   #isAuthorised(request: IncomingMessage): boolean {
@@ -108,41 +92,6 @@ export class AdminServer {
     const wanted = Buffer.from(`Bearer ${token}`);
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
-}
-
-function routesOf(options: AdminOptions): readonly AdminRoute[] {
-  return [
-    { method: 'GET', path: /^\/healthz$/, isOpen: true, answer: () => plain(200, 'ok\n') },
-    {
-      method: 'GET',
-      path: /^\/readyz$/,
-      isOpen: true,
-      answer: () => {
-        const why = options.notReady();
-        return why === null ? plain(200, 'ready\n') : plain(503, `not ready: ${why}\n`);
-      },
-    },
-    { method: 'GET', path: /^\/debug\/upstreams$/, isOpen: false, answer: () => json(200, options.upstreams()) },
-    {
-      method: 'GET',
-      path: /^\/metrics$/,
-      isOpen: false,
-      answer: async () => {
-        const { contentType, text } = await options.metrics();
-        return { status: 200, type: contentType, text };
-      },
-    },
-    {
-      method: 'POST',
-      path: /^\/debug\/workers\/(\d+)\/restart$/,
-      isOpen: false,
-      answer: ({ url, parts }) => {
-        const isAbrupt = url.searchParams.has('abrupt');
-        if (options.restartWorker(Number(parts[0]), isAbrupt)) return json(202, { restarting: Number(parts[0]) });
-        return problem(404, 'there is no such worker, or it is being replaced already');
-      },
-    },
-  ];
 }
 
 /** Whether the request was addressed to a loopback address, not to a name that leads there. */
@@ -159,14 +108,24 @@ function isFromAnotherSite(request: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
-function plain(status: number, text: string): AdminAnswer {
-  return { status, type: 'text/plain; charset=utf-8', text };
+/** The body of a POST, or why it is refused. */
+async function readPost(request: IncomingMessage): Promise<string | AdminAnswer> {
+  if (isFromAnotherSite(request)) return problem(403, 'a page of another site may not do this');
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > MAX_BODY_BYTES) return problem(413, `the body has more than ${MAX_BODY_BYTES} characters`);
+  }
+  // A form of another site can send text, but not JSON, without being asked for leave first.
+  const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '');
+  return text === '' || isJson ? text : problem(415, 'the body must be application/json');
 }
 
-function json(status: number, value: object): AdminAnswer {
-  return { status, type: 'application/json', text: `${JSON.stringify(value, null, 2)}\n` };
-}
-
-function problem(status: number, detail: string): AdminAnswer {
-  return { ...json(status, { type: 'about:blank', status, detail }), type: 'application/problem+json' };
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
 }

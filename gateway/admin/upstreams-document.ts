@@ -1,10 +1,10 @@
 // The document of /debug/upstreams (SPEC section 8).
-
-import type { Clock } from '../core/clock.ts';
+import { type Clock, wallAt } from '../core/clock.ts';
 import { isStale, type ServiceStatus } from '../core/discovery-update.ts';
 import type { GatewayState } from '../core/gateway-state.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
-import { type EndpointView, viewEndpoints } from '../pool/view.ts';
+import { type EndpointView, type ViewOptions, viewEndpoints } from '../pool/view.ts';
+import type { BreakerState } from '../resilience/breaker.ts';
 import { ServiceCell } from '../shared/service-cell.ts';
 
 export interface ServiceDocument {
@@ -16,24 +16,34 @@ export interface ServiceDocument {
   readonly ageSeconds: number | null;
   readonly lastError: string | null;
   readonly policy: string;
-  readonly breaker: 'closed';
+  /** `off` where no route of the service has one. */
+  readonly breaker: BreakerState | 'off';
+  readonly breakerUntil: string | null;
+  /** When an operator took the service out of service, and why; null when nobody did. */
+  readonly maintenance: { readonly since: string | null; readonly reason: string } | null;
   readonly degradedSince: string | null;
+  readonly degradedReason: string | null;
   readonly skippedRecords: number;
   readonly endpoints: readonly EndpointView[];
 }
 
-export interface DocumentOptions {
-  readonly lanes: number;
-  readonly clock: Clock;
+/** How the configuration wants a service to be seen. */
+export interface ServiceViewOptions extends ViewOptions {
+  /** The balancing policies of its routes. */
+  readonly policies: readonly string[];
+  readonly hasBreaker: boolean;
+  readonly maintenance: { readonly sinceMs: number; readonly reason: string } | null;
+}
+
+/** A service as it stands. */
+export interface ViewedService {
+  readonly snapshot: ServiceSnapshot;
+  readonly view: ServiceViewOptions;
 }
 
 /** Everything that is known of the pools, as plain data. */
-export function upstreamsDocument(
-  gateway: GatewayState,
-  snapshots: readonly ServiceSnapshot[],
-  options: DocumentOptions,
-): object {
-  const { clock } = options;
+export function upstreamsDocument(gateway: GatewayState, services: readonly ViewedService[], clock: Clock): object {
+  const statuses = new Map(gateway.statuses.map((status) => [status.service, status]));
   return {
     gateway: {
       version: gateway.version,
@@ -54,17 +64,20 @@ export function upstreamsDocument(
       takenAt: iso(gateway.snapshotTakenAtMs),
       from: gateway.snapshotFrom,
     },
-    services: snapshots.flatMap((snapshot) => {
-      const status = gateway.statuses.find(({ service }) => service === snapshot.service);
-      return status === undefined ? [] : [serviceDocument(snapshot, status, options)];
+    services: services.flatMap(({ snapshot, view }) => {
+      const status = statuses.get(snapshot.service);
+      return status === undefined ? [] : [serviceDocument(snapshot, status, view)];
     }),
   };
 }
 
-function serviceDocument(snapshot: ServiceSnapshot, status: ServiceStatus, options: DocumentOptions): ServiceDocument {
-  const endpoints = viewEndpoints(snapshot, options);
+function serviceDocument(snapshot: ServiceSnapshot, status: ServiceStatus, view: ServiceViewOptions): ServiceDocument {
+  const endpoints = viewEndpoints(snapshot, view);
   const hasHealthy = snapshot.endpoints.some(({ healthy, weight }) => healthy && weight > 0);
-  const degraded = new ServiceCell(snapshot.cell, -1).degraded();
+  const cell = new ServiceCell(snapshot.cell, -1);
+  const { clock, hasBreaker, policies, maintenance } = view;
+  const degraded = cell.degraded();
+  const breaker = cell.breaker(clock.nowMs());
   const { lastSuccessMs } = status;
   return {
     service: snapshot.service,
@@ -72,11 +85,14 @@ function serviceDocument(snapshot: ServiceSnapshot, status: ServiceStatus, optio
     state: !hasHealthy ? 'empty' : isStale(status) ? 'stale' : 'healthy',
     index: status.index,
     lastSuccess: iso(lastSuccessMs),
-    ageSeconds: lastSuccessMs === null ? null : Math.round((options.clock.wallMs() - lastSuccessMs) / 100) / 10,
+    ageSeconds: lastSuccessMs === null ? null : Math.round((clock.wallMs() - lastSuccessMs) / 100) / 10,
     lastError: status.lastError,
-    policy: 'weighted_round_robin',
-    breaker: 'closed',
+    policy: policies.join(', '),
+    breaker: hasBreaker ? breaker.state : 'off',
+    breakerUntil: hasBreaker && breaker.untilMs !== null ? iso(wallAt(clock, breaker.untilMs)) : null,
+    maintenance: maintenance === null ? null : { since: iso(maintenance.sinceMs), reason: maintenance.reason },
     degradedSince: iso(degraded?.sinceMs ?? null),
+    degradedReason: degraded?.reason ?? null,
     skippedRecords: status.skipped.length,
     endpoints,
   };

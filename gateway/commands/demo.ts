@@ -43,7 +43,7 @@ export async function demo(args: string[]): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-demo-'));
   const instances: SampleInstance[] = [];
   try {
-    const gateway = await startGateway(gatewayConfig(ports, folder), [routeConfig()]);
+    const gateway = await startGateway({ gateway: gatewayConfig(ports, folder), routes: [routeConfig()] });
     for (const weight of WEIGHTS) instances.push(await startInstance(`hello-${instances.length + 1}`, weight, ports));
     gateway.ready.then(
       () => process.stderr.write(welcome(ports, instances)),

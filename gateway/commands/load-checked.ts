@@ -1,6 +1,6 @@
 // What `weir check` and `weir start` share: their options, and a configuration whose routes do not tie.
 import { parseArgs } from 'node:util';
-import { type LoadResult, loadConfig } from '../config/load.ts';
+import { type LoadOptions, type LoadResult, loadConfig } from '../config/load.ts';
 import { findConflicts } from '../routing/conflicts.ts';
 
 export const DEFAULT_CONFIG = 'config/gateway.yaml';
@@ -32,11 +32,11 @@ export function parseConfigArgs(args: string[]): ConfigArgs | string {
 }
 
 /** Loads and checks all files, with the variables of this process. */
-export function loadChecked({ config, routes }: ConfigArgs): Promise<LoadResult> {
-  return loadConfig({
-    gatewayFile: config,
-    ...(routes !== undefined && { routesFolder: routes }),
-    environment: process.env,
-    checkRoutes: findConflicts,
-  });
+export function loadChecked(args: ConfigArgs): Promise<LoadResult> {
+  return loadConfig({ ...loadOptions(args), checkRoutes: findConflicts });
+}
+
+/** Which files to load, with the variables of this process. */
+export function loadOptions({ config, routes }: ConfigArgs): LoadOptions {
+  return { gatewayFile: config, ...(routes !== undefined && { routesFolder: routes }), environment: process.env };
 }

@@ -1,12 +1,15 @@
 // `weir start`: runs the gateway until a signal ends it.
+import { loadFiles } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
+import { findConflicts } from '../routing/conflicts.ts';
 import type { RunningGateway } from '../supervisor.ts';
 import { startGateway } from '../supervisor.ts';
-import { DEFAULT_CONFIG, loadChecked, parseConfigArgs } from './load-checked.ts';
+import { DEFAULT_CONFIG, loadChecked, loadOptions, parseConfigArgs } from './load-checked.ts';
 
 const USAGE = `usage: weir start [--config FILE] [--routes DIR]
 
-Runs the gateway. SIGTERM or SIGINT lets what is under way end; a second signal ends at once.
+Runs the gateway. SIGTERM or SIGINT lets what is under way end; a second signal ends at once. Files that change are
+loaded anew; SIGHUP does so at once.
 
   --config FILE   the gateway's file (${DEFAULT_CONFIG})
   --routes DIR    the folder of the route files (what the gateway's file says)
@@ -31,7 +34,16 @@ export async function start(args: string[]): Promise<number> {
     process.stderr.write(loaded.problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
     return 2;
   }
-  return runUntilSignal(await startGateway(loaded.gateway, loaded.routes));
+  const { gateway, routes, loaded: files } = loaded;
+  const inForce = { gateway, routes: new Map(files.map((route) => [route.document.file, route])) };
+  const load = () => loadFiles(loadOptions(parsed));
+  return runUntilSignal(
+    await startGateway({
+      gateway,
+      routes,
+      files: { inForce, load, checkRoutes: findConflicts, gatewayFile: parsed.config },
+    }),
+  );
 }
 
 /** Waits for SIGTERM or SIGINT and stops the gateway; resolves with the exit code. */
@@ -44,6 +56,7 @@ export async function runUntilSignal(gateway: RunningGateway): Promise<number> {
       resolve();
     };
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+    process.on('SIGHUP', () => void gateway.reload());
   });
   try {
     // A listener that cannot be had ends the gateway; otherwise only a signal does.

@@ -1,5 +1,5 @@
 // The sections of a route about its attempts: how long one may take, when there is another, when an endpoint is out.
-import { choice, duration, list, notYet, offOnly, refuse, section, size, whole } from './fields.ts';
+import { choice, decimal, duration, list, percent, refuse, section, size, whole } from './fields.ts';
 
 /** The `timeout` section. */
 export const timeout = section({
@@ -23,9 +23,15 @@ export const retry = section({
   bodyBuffer: size({ max: '64MiB' })
     .prefault('64KiB')
     .describe('Largest request body that is kept for another attempt.'),
-  budget: notYet,
-  minPerSecond: notYet,
-}).transform(({ attempts, on, statuses, bodyBuffer }) => ({ attempts, on, statuses, bodyBufferBytes: bodyBuffer }));
+  budget: percent({ off: true })
+    .prefault('20%')
+    .describe('Most retries, as a share of the requests of the last 10 seconds; "off" for any number.'),
+  minPerSecond: whole({ min: 0, max: 1_000_000 })
+    .default(3)
+    .describe('Retries a second that the budget always allows, however few requests there are.'),
+}).transform(({ attempts, on, statuses, bodyBuffer, budget, minPerSecond }) => {
+  return { attempts, on, statuses, bodyBufferBytes: bodyBuffer, budgetPercent: budget, minPerSecond };
+});
 
 /** The `ejection` section. */
 export const ejection = section({
@@ -36,11 +42,25 @@ export const ejection = section({
   statuses: list(whole({ min: 500, max: 599, of: 'a status' }), { of: 'statuses' })
     .default([500, 502, 503, 504])
     .describe('Response statuses that count as failures.'),
-  failurePercent: notYet,
-  minRequests: notYet,
-  window: notYet,
-  slowerThan: offOnly.default('off').describe('Ejection of slow endpoints; only "off" works in this version.'),
-}).transform(({ consecutiveFailures, base, max, maxPercent, statuses }, checking) => {
+  failurePercent: decimal({ min: 1, max: 100, off: true })
+    .default(50)
+    .describe('Share of failures in the window that ejects, in percent, or "off".'),
+  minRequests: whole({ min: 1, max: 1_000_000 })
+    .default(20)
+    .describe(
+      'Requests that an endpoint must have had in the window before its share, or its latency, means anything.',
+    ),
+  window: duration({ min: '1s', max: '10m' }).prefault('10s').describe('The time over which the share is taken.'),
+  slowerThan: decimal({ min: 1.5, max: 1000, off: true })
+    .default('off')
+    .describe('How many times slower than the median of its pool an endpoint may be, or "off".'),
+}).transform((keys, checking) => {
+  const { base, max, window, failurePercent, slowerThan, ...rest } = keys;
   if (base > max) refuse(checking, { wrong: 'longer than ejection.max', path: ['base'] });
-  return { consecutiveFailures, baseMs: base, maxMs: max, maxPercent, statuses };
+  const [ofFailures, ofLatency] = [orInfinity(failurePercent), orInfinity(slowerThan)];
+  return { ...rest, failurePercent: ofFailures, slowerThan: ofLatency, windowMs: window, baseMs: base, maxMs: max };
 });
+
+function orInfinity(value: number | 'off'): number {
+  return value === 'off' ? Number.POSITIVE_INFINITY : value;
+}

@@ -23,7 +23,12 @@ interface ValidRoute {
 /** Routes of one name, services with several sources, and what `checkRoutes` finds. */
 export function crossProblems(routes: readonly LoadedRoute[], checkRoutes: CheckRoutes): Problem[] {
   const valid = routes.flatMap(({ document, result }) => (result.ok ? [{ document, config: result.value }] : []));
-  return [...nameProblems(routes), ...sourceProblems(valid), ...ruleProblems(valid, checkRoutes)];
+  return [
+    ...nameProblems(routes),
+    ...sourceProblems(valid),
+    ...policyProblems(valid),
+    ...ruleProblems(valid, checkRoutes),
+  ];
 }
 
 function nameProblems(routes: readonly LoadedRoute[]): Problem[] {
@@ -40,6 +45,30 @@ function sourceProblems(routes: readonly ValidRoute[]): Problem[] {
     if (other === undefined) return [];
     const message = `the same service has another source or other endpoints in ${other.document.file}`;
     return [document.problemAt(['service'], 'value', { message })];
+  });
+}
+
+/** What one service's routes share in memory must be the same for all of them. */
+function policyProblems(routes: readonly ValidRoute[]): Problem[] {
+  return routes.flatMap(({ document, config }) =>
+    (['ejection', 'slowStart', 'breaker'] as const).flatMap((section) => {
+      const other = routes.find((each) => {
+        return (
+          each.config.service === config.service && sharedPart(each.config, section) !== sharedPart(config, section)
+        );
+      });
+      if (other === undefined) return [];
+      const message = `the same service has another ${section} in ${other.document.file}`;
+      return [document.problemAt([section], 'key', { message, expected: 'all routes of a service to agree' })];
+    }),
+  );
+}
+
+/** Which statuses are failures is judged for each request, so each route may have its own. */
+function sharedPart(config: RouteConfig, section: 'ejection' | 'slowStart' | 'breaker'): string {
+  return JSON.stringify(config[section], (key, value: unknown) => {
+    if (key === 'statuses') return undefined;
+    return value === Number.POSITIVE_INFINITY ? 'off' : value;
   });
 }
 

@@ -1,6 +1,6 @@
 // The kinds of values that configuration is made of; the error text of each says what was expected.
 import { z } from 'zod';
-import { parseDuration, parseSize } from '../core/units.ts';
+import { parseDuration, parsePercent, parseSize } from '../core/units.ts';
 
 /** The message for a key or value that is known but has no effect in this version. */
 export const NOT_YET = 'not supported yet';
@@ -85,6 +85,18 @@ export const flag = z.boolean({ error: 'true or false' });
 export function whole({ min, max, of = 'a whole number' }: { min: number; max: number; of?: string }) {
   const error = `${of} from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** A number within limits, inclusive, or, with `off`, the word "off". */
+export function decimal({ min, max, off = false }: { min: number; max: number; off?: boolean }) {
+  const error = `a number from ${min} to ${max}${off ? ', or off' : ''}`;
+  const number = z.number({ error }).min(min, { error }).max(max, { error });
+  return z.union(off ? [number, z.literal('off')] : [number], { error });
+}
+
+/** The number of a share like 20%; with `off` the word "off" is read as Infinity. */
+export function percent({ off = false }: { off?: boolean } = {}) {
+  return quantity({ min: '0%', max: '100%', off, parse: parsePercent, like: 'a share like 20%' });
 }
 
 /** Limits of a quantity, inclusive, as an operator writes them; with `off` the word "off" is read as Infinity. */

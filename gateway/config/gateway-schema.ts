@@ -72,6 +72,14 @@ const log = section({
   access: flag.default(true).describe('Whether every request is logged, as one JSON line.'),
 });
 
+const degradedCache = section({
+  maxBytes: size({ min: '64KiB', max: '64GiB' }).prefault('64MiB').describe('All answers together, whole process.'),
+  maxEntryBytes: size({ min: '1KiB', max: '1GiB' }).prefault('1MiB').describe('One answer.'),
+}).transform(({ maxBytes, maxEntryBytes }, checking) => {
+  if (maxEntryBytes > maxBytes) refuse(checking, { wrong: 'more than maxBytes', path: ['maxEntryBytes'] });
+  return { maxBytes, maxEntryBytes };
+});
+
 /** The schema of gateway.yaml; `routes` comes out as it was written. */
 export const gatewaySchema = section({
   listen: list(listener, { of: 'listeners, each with an address', min: 1 })
@@ -93,9 +101,9 @@ export const gatewaySchema = section({
   timeouts: timeouts.prefault({}).describe('How long a client may take.'),
   shutdown: shutdown.prefault({}).describe('What happens at the end.'),
   log: log.prefault({}).describe('What is logged.'),
-  degradedCache: notYet,
+  degradedCache: degradedCache.prefault({}).describe('Memory for answers of the fallback `stale`.'),
   tracing: offOnly.default('off').describe('Traces; only "off" works in this version.'),
-}).transform(({ degradedCache: _cache, tracing: _tracing, ...config }) => config);
+}).transform(({ tracing: _tracing, ...config }) => config);
 
 /** The effective gateway.yaml: all defaults filled in, units in the names; `routes` is an absolute folder. */
 export type GatewayConfig = z.output<typeof gatewaySchema>;

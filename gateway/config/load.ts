@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { type CheckRoutes, crossProblems, type LoadedRoute } from './cross-checks.ts';
 import type { ConfigDocument } from './document.ts';
 import type { Environment } from './environment.ts';
+import { readFallbackFiles } from './fallback-files.ts';
 import { type GatewayConfig, gatewaySchema } from './gateway-schema.ts';
 import { gatewayJsonSchema, routeJsonSchema } from './json-schema.ts';
 import type { Problem } from './problem.ts';
@@ -26,7 +27,13 @@ export interface LoadOptions {
 
 /** Everything valid; or the problems of all files, in the order of files and lines, at least one. */
 export type LoadResult =
-  | { readonly ok: true; readonly gateway: GatewayConfig; readonly routes: RouteConfig[] }
+  | {
+      readonly ok: true;
+      readonly gateway: GatewayConfig;
+      readonly routes: RouteConfig[];
+      /** The same routes with their files. */
+      readonly loaded: readonly LoadedRoute[];
+    }
   | { readonly ok: false; readonly problems: Problem[] };
 
 interface RoutesFolder {
@@ -39,30 +46,55 @@ const GATEWAY: FileKind<GatewayConfig> = { schema: gatewaySchema, jsonSchema: ga
 const ROUTE = { schema: routeSchema, jsonSchema: routeJsonSchema };
 const DEFAULT_ROUTES = '../routes';
 
+/** All files as they were read, each with its own result. */
+export interface LoadedFiles {
+  readonly gateway: Validated<GatewayConfig>;
+  readonly gatewayFile: string;
+  /** The folder of the route files. */
+  readonly folder: string;
+  /** Why the folder could not be listed, and then no route was loaded; null when it could. */
+  readonly folderProblem: Problem | null;
+  readonly routes: readonly LoadedRoute[];
+}
+
 /** Loads and checks all files. Problems are values; it throws for bugs only. */
 export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
-  const { gatewayFile, environment, checkRoutes = () => [] } = options;
-  const document = await readConfigFile(gatewayFile, environment);
-  const gateway = validate(document, GATEWAY);
-  const folder = routesFolder(options, document);
-  const listing = await listRouteFiles(folder.path);
-  const files = listing.ok ? listing.names.map((name) => join(folder.path, name)) : [];
-  const defaultSource = gateway.ok ? gateway.value.discovery.source : 'consul';
-  const routes = await Promise.all(files.map((file) => loadRoute(file, environment, defaultSource)));
-
+  const { checkRoutes = () => [] } = options;
+  const files = await loadFiles(options);
+  const { gateway, gatewayFile, folderProblem, routes } = files;
   const problems = [
     ...problemsIn(gateway),
-    ...(gateway.ok ? await tlsFileProblems(gateway.value, document) : []),
-    ...(listing.ok || folder.problem === null ? [] : [folder.problem(listing.message)]),
+    ...(folderProblem === null ? [] : [folderProblem]),
     ...routes.flatMap(({ result }) => problemsIn(result)),
     ...crossProblems(routes, checkRoutes),
   ];
-  if (!gateway.ok || problems.length > 0) return { ok: false, problems: inOrder(problems, [gatewayFile, ...files]) };
+  const order = [gatewayFile, ...routes.map(({ document }) => document.file)];
+  if (!gateway.ok || problems.length > 0) return { ok: false, problems: inOrder(problems, order) };
   return {
     ok: true,
-    gateway: { ...gateway.value, routes: resolve(folder.path) },
+    gateway: gateway.value,
     routes: routes.flatMap(({ result }) => (result.ok ? [result.value] : [])),
+    loaded: routes,
   };
+}
+
+/** Loads all files, each checked by itself. */
+export async function loadFiles(options: Omit<LoadOptions, 'checkRoutes'>): Promise<LoadedFiles> {
+  const { gatewayFile, environment } = options;
+  const document = await readConfigFile(gatewayFile, environment);
+  const checked = validate(document, GATEWAY);
+  const ofFiles = checked.ok ? await tlsFileProblems(checked.value, document) : [];
+  const folder = routesFolder(options, document);
+  const gateway: Validated<GatewayConfig> =
+    checked.ok && ofFiles.length === 0
+      ? { ok: true, value: { ...checked.value, routes: resolve(folder.path) } }
+      : { ok: false, problems: checked.ok ? ofFiles : checked.problems };
+  const listing = await listRouteFiles(folder.path);
+  const files = listing.ok ? listing.names.map((name) => join(folder.path, name)) : [];
+  const defaultSource = checked.ok ? checked.value.discovery.source : 'consul';
+  const routes = await Promise.all(files.map((file) => loadRoute(file, environment, defaultSource)));
+  const folderProblem = listing.ok ? null : (folder.problem?.(listing.message) ?? null);
+  return { gateway, gatewayFile, folder: folder.path, folderProblem, routes };
 }
 
 async function loadRoute(
@@ -75,10 +107,15 @@ async function loadRoute(
   const result = validate(document, ROUTE);
   if (!result.ok) return { name, document, result };
   const value: RouteConfig = { name, file, ...result.value, source: result.value.source ?? defaultSource };
-  return { name, document, result: { ok: true, value } };
+  const { route, problems } = await readFallbackFiles(value, document);
+  if (problems.length > 0) return { name, document, result: { ok: false, problems } };
+  return { name, document, result: { ok: true, value: route } };
 }
 
-function routesFolder({ routesFolder, gatewayFile }: LoadOptions, document: ConfigDocument): RoutesFolder {
+function routesFolder(
+  { routesFolder, gatewayFile }: Pick<LoadOptions, 'routesFolder' | 'gatewayFile'>,
+  document: ConfigDocument,
+): RoutesFolder {
   if (routesFolder !== undefined) {
     const problem = (message: string): Problem => ({ file: routesFolder, line: 1, column: 1, key: '', message });
     return { path: routesFolder, problem };

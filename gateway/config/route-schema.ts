@@ -1,6 +1,7 @@
 // The schema of a route file: every key with its type, default, check and documentation.
 import { z } from 'zod';
 import { ejection, retry, timeout } from './attempt-schema.ts';
+import { balance, slowStart, split, subset } from './balance-schema.ts';
 import { sourceName } from './discovery-schema.ts';
 import { fallback } from './fallback-schema.ts';
 import {
@@ -17,6 +18,7 @@ import {
   text,
   whole,
 } from './fields.ts';
+import { breaker, concurrency, rateLimit } from './limit-schema.ts';
 import { matchRule } from './match-schema.ts';
 import { endpointAddress } from './net-fields.ts';
 import { rewrite } from './rewrite-schema.ts';
@@ -51,14 +53,7 @@ const routeKeys = section({
     .prefault([])
     .describe('The requests of this route: those that any of these rules describes; without rules none.'),
   rewrite: rewrite.prefault({}).describe('What is changed on the way to the service and back.'),
-  balance: section({
-    policy: choice(['weighted_round_robin'], ['random', 'least_request', 'peak_ewma', 'consistent_hash'])
-      .default('weighted_round_robin')
-      .describe('How an endpoint is chosen.'),
-    hash: notYet,
-  })
-    .prefault({})
-    .describe('How an endpoint is chosen.'),
+  balance: balance.prefault({}).describe('How an endpoint is chosen.'),
   timeout: timeout.prefault({}).describe('How long the service may take.'),
   retry: retry.prefault({}).describe('When a request is tried again.'),
   ejection: ejection.prefault({}).describe('When an endpoint is set aside for its failures.'),
@@ -70,14 +65,21 @@ const routeKeys = section({
   protocol: choice(['http', 'https'], ['h2', 'h2c'])
     .default('http')
     .describe('What the endpoints speak; the certificate of an https one is checked.'),
-  breaker: offOnly.default('off').describe('Circuit breaker; only "off" works in this version.'),
+  breaker: z
+    .union([z.literal('off'), breaker], {
+      error: 'off, or a mapping with failurePercent, minRequests, window, open, probes',
+    })
+    .default('off')
+    .describe('Circuit breaker: while it is open, the fallback answers at once.'),
+  subset: subset.prefault({}).describe('Only endpoints that carry all of this are chosen.'),
+  split: split.exactOptional().describe('Canary: who gets which share of the requests; absent: no split.'),
+  slowStart: slowStart.prefault({}).describe('How the traffic of an endpoint grows that is new or back.'),
+  rateLimit: list(rateLimit, { of: 'limits, each with a rate' })
+    .prefault([])
+    .describe('How many requests may come; a request must be within all of them.'),
+  concurrency: concurrency.prefault({}).describe('How many requests may run at once.'),
   compress: offOnly.default('off').describe('Compression of responses; only "off" works in this version.'),
   securityHeaders: offOnly.default('off').describe('Security headers; only "off" works in this version.'),
-  subset: notYet,
-  split: notYet,
-  slowStart: notYet,
-  rateLimit: notYet,
-  concurrency: notYet,
   allow: notYet,
   deny: notYet,
   auth: notYet,
@@ -93,7 +95,13 @@ export const routeSchema = routeKeys.transform((keys, checking) => {
     endpoints: keys.endpoints ?? [],
     match,
     rewrite,
-    policy: keys.balance.policy,
+    balance: keys.balance,
+    subset: keys.subset,
+    split: keys.split ?? [],
+    slowStart: keys.slowStart,
+    breaker: keys.breaker === 'off' ? null : keys.breaker,
+    rateLimit: keys.rateLimit,
+    concurrency: keys.concurrency,
     timeout,
     retry,
     ejection,

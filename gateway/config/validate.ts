@@ -37,6 +37,7 @@ function convertAt(value: unknown, path: Path, jsonSchema: JsonSchema): void {
   const types = partsAt(jsonSchema, path).map(({ type }) => type);
   if (typeof written !== 'string') return;
   if (types.includes('integer') && /^\d{1,15}$/.test(written)) replaceAt(value, path, Number(written));
+  if (types.includes('number') && /^\d{1,15}(?:\.\d{1,6})?$/.test(written)) replaceAt(value, path, Number(written));
   if (types.includes('boolean') && /^(?:true|false)$/.test(written)) replaceAt(value, path, written === 'true');
 }
 

@@ -22,6 +22,8 @@ export interface AccessRecord {
   readonly durationMs: number;
   readonly route: string | null;
   readonly service: string | null;
+  /** The branch of the route's split that served it; null without a split. */
+  readonly branch: string | null;
   readonly attempts: readonly AttemptRecord[];
   /** `<reason>; source=<source>` for a degraded answer. */
   readonly degraded: string | null;

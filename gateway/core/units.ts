@@ -19,6 +19,13 @@ export function parsePercent(text: string): number | undefined {
   return percent !== undefined && percent <= 100 ? percent : undefined;
 }
 
+/** Requests and the ms in which they may come, of `100/s`, `5/m`, `1000/h` or `10/30s`; undefined for anything else. */
+export function parseRate(text: string): { readonly count: number; readonly periodMs: number } | undefined {
+  const [, written = '', span = ''] = /^([1-9]\d{0,8})\/([A-Za-z]+|\d[A-Za-z0-9.]*)$/.exec(text) ?? [];
+  const periodMs = parseDuration(/^\d/.test(span) ? span : `1${span}`);
+  return written === '' || periodMs === undefined || periodMs < 1 ? undefined : { count: Number(written), periodMs };
+}
+
 function parseQuantity(text: string, units: Readonly<Record<string, number>>): number | undefined {
   const match = /^(\d+(?:\.\d+)?)([A-Za-z%]+)$/.exec(text);
   const unit = match?.[2] ?? '';

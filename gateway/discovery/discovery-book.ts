@@ -25,8 +25,6 @@ export interface BookOptions {
   readonly log: Log;
   /** A pool changed. */
   readonly onSnapshot: (snapshot: ServiceSnapshot) => void;
-  /** Every service has been answered for, or its source has failed. Called once. */
-  readonly onFirstAnswers: () => void;
 }
 
 /** How long changes are collected before they are written. */
@@ -42,13 +40,14 @@ export class DiscoveryBook {
   readonly #unheard: Set<string>;
   #takenAtMs: number | null = null;
   #from: string | null = null;
+  readonly #waiting: (() => void)[] = [];
   #writeTimer: NodeJS.Timeout | undefined;
   #refreshTimer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: BookOptions) {
     this.#options = options;
-    this.#catalog = new Catalog(options.services.keys(), options.lanes);
+    this.#catalog = new Catalog(options.services.keys(), options);
     this.#unheard = new Set(options.services.keys());
     for (const [service, source] of options.services) this.#statuses.set(service, unasked(service, source));
   }
@@ -84,6 +83,22 @@ export class DiscoveryBook {
 
   hasFirstAnswers(): boolean {
     return this.#unheard.size === 0;
+  }
+
+  /** Takes other services: those that stay keep their pools, also one whose source is another one now. */
+  setServices(services: ReadonlyMap<string, string>): void {
+    this.#catalog.setServices(services.keys());
+    for (const service of this.#statuses.keys()) {
+      if (!services.has(service)) this.#statuses.delete(service);
+    }
+    for (const service of this.#unheard) if (!services.has(service)) this.#unheard.delete(service);
+    for (const [service, source] of services) {
+      if (this.#statuses.get(service)?.source === source) continue;
+      this.#statuses.set(service, unasked(service, source));
+      this.#unheard.add(service);
+    }
+    this.#checkHeard();
+    this.#writeSoon();
   }
 
   /** Where a new leader goes on. */
@@ -129,7 +144,13 @@ export class DiscoveryBook {
       this.#apply(service, endpoints, status.source);
       this.#writeSoon();
     }
-    if (this.#unheard.delete(service) && this.#unheard.size === 0) this.#options.onFirstAnswers();
+    if (this.#unheard.delete(service)) this.#checkHeard();
+  }
+
+  /** Resolves when every service has been answered for, or its source has failed. */
+  whenHeard(): Promise<void> {
+    if (this.hasFirstAnswers()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Writes the file a last time. */
@@ -138,6 +159,11 @@ export class DiscoveryBook {
     clearTimeout(this.#writeTimer);
     this.#write();
     await this.#writing;
+  }
+
+  #checkHeard(): void {
+    if (this.#unheard.size > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #apply(service: string, endpoints: readonly Endpoint[], from: string): void {

@@ -13,33 +13,43 @@ import { createStaticSource } from './static.ts';
 
 export interface SourcesOptions {
   readonly gateway: GatewayConfig;
-  readonly routes: readonly RouteConfig[];
+  /** The routes in force at the time of the call. */
+  readonly routes: () => readonly RouteConfig[];
   readonly clock: Clock;
   /** Told of every query of the source `source`. */
   readonly onQuery: (source: string, ...query: Parameters<QueryMeter>) => void;
 }
 
-/** One source for each name that a route uses. */
-export function createSources({ gateway, routes, clock, onQuery }: SourcesOptions): DiscoverySource[] {
+/** Makes the source of a name when it is first asked for; undefined for a name that there is not. */
+export function createSourceMaker(options: SourcesOptions): (name: string) => DiscoverySource | undefined {
+  const { gateway, routes, clock, onQuery } = options;
   const { consul, registry, dns, etcd, confirmEmptyMs } = gateway.discovery;
   const shared = (source: string) => ({
     confirmEmptyMs,
     clock,
     meter: (...query: Parameters<QueryMeter>) => onQuery(source, ...query),
   });
-  const used = new Set(routes.map(({ source }) => source));
-  const sources: DiscoverySource[] = [];
-  if (used.has('consul')) sources.push(createConsulSource({ ...consul, ...shared('consul') }));
-  if (used.has('registry')) sources.push(createRegistrySource({ ...registry, ...shared('registry') }));
-  if (used.has('dns')) sources.push(createDnsSource({ ...dns, ...shared('dns') }));
-  if (used.has('etcd')) sources.push(createEtcdSource({ ...etcd, ...shared('etcd') }));
-  if (used.has('static')) sources.push(createStaticSource(staticInstances(routes)));
-  return sources;
+  return (name) => {
+    switch (name) {
+      case 'consul':
+        return createConsulSource({ ...consul, ...shared(name) });
+      case 'registry':
+        return createRegistrySource({ ...registry, ...shared(name) });
+      case 'dns':
+        return createDnsSource({ ...dns, ...shared(name) });
+      case 'etcd':
+        return createEtcdSource({ ...etcd, ...shared(name) });
+      case 'static':
+        return createStaticSource((service) => staticInstances(routes(), service));
+      default:
+        return undefined;
+    }
+  };
 }
 
-function staticInstances(routes: readonly RouteConfig[]): ReadonlyMap<string, readonly Instance[]> {
-  const fixed = routes.filter(({ source }) => source === 'static');
-  return new Map(fixed.map(({ service, endpoints }) => [service, endpoints.map(staticInstance)]));
+function staticInstances(routes: readonly RouteConfig[], service: string): Instance[] {
+  const route = routes.find((each) => each.source === 'static' && each.service === service);
+  return (route?.endpoints ?? []).map(staticInstance);
 }
 
 function staticInstance(endpoint: RouteConfig['endpoints'][number]): Instance {

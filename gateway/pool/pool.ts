@@ -1,24 +1,28 @@
 // The pool of one service in one worker: applies snapshots, hands out leases, sees what other workers set aside.
-import type { Balancer } from '../balancing/balancer.ts';
-import { WeightedRoundRobin } from '../balancing/weighted-round-robin.ts';
 import type { Clock } from '../core/clock.ts';
-import type { EjectionPolicy } from '../resilience/ejection.ts';
+import type { Outcome } from '../core/failure.ts';
+import { PASSED, REFUSED } from '../shared/breaker-words.ts';
 import { ServiceCell } from '../shared/service-cell.ts';
-import { Lease, type LeaseOwner, type TrafficChange } from './lease.ts';
+import { Group, type GroupOptions } from './group.ts';
+import { Lease, type LeaseOptions, type LeaseOwner } from './lease.ts';
+import type { PoolPolicies } from './policies.ts';
 import { PooledEndpoint } from './pooled-endpoint.ts';
 import { reconcile } from './reconcile.ts';
 import type { ServiceSnapshot } from './snapshot.ts';
+import { type BreakerChange, type JudgedPool, type TrafficChange, TrafficJudge } from './traffic-judge.ts';
 
 /**
- * Why there was no lease: `empty` when the source knows no endpoint that may take traffic, `ejected` when all of them
- * are set aside, `tried` when the request has been to all the others.
+ * Why there was no lease: `empty` when no endpoint may take traffic, `ejected` when all of them are set aside, `tried`
+ * when the request has been to all the others, `breaker` when the breaker is open.
  */
-export type NoLease = 'empty' | 'ejected' | 'tried';
+export type NoLease = 'empty' | 'ejected' | 'tried' | 'breaker';
 
 export interface AcquireOptions {
+  readonly group: Group;
   /** The endpoints this request has been to. */
   readonly tried: readonly PooledEndpoint[];
-  readonly ejection: EjectionPolicy;
+  /** The hash of the request's key, for consistent hashing. */
+  readonly hash: number | undefined;
   /** Whether an ejected endpoint is better than none. */
   readonly failOpen: boolean;
 }
@@ -26,110 +30,146 @@ export interface AcquireOptions {
 export interface PoolOptions {
   readonly lane: number;
   readonly clock: Clock;
+  readonly policies: PoolPolicies;
   readonly onTrafficChange: (service: string, change: TrafficChange) => void;
+  readonly onBreakerChange: (service: string, change: BreakerChange) => void;
   /** Called once for every endpoint that leaves: its idle connections must go. */
   readonly onGone: (endpoint: PooledEndpoint) => void;
 }
 
-export class Pool implements LeaseOwner {
+export class Pool implements LeaseOwner, JudgedPool {
   readonly service: string;
   readonly shared: ServiceCell;
   readonly clock: Clock;
+  policies: PoolPolicies;
   readonly #options: PoolOptions;
-  readonly #balancer: Balancer<PooledEndpoint>;
+  readonly #judge: TrafficJudge;
+  #groups: Group[] = [];
+  /** Groups of routes that were replaced, as long as a request of theirs goes on. */
+  #retired: WeakRef<Group>[] = [];
   /** All endpoints of the snapshot, in its order. */
   #endpoints: readonly PooledEndpoint[] = [];
-  /** Those that their source lets take traffic. */
-  #healthy: readonly PooledEndpoint[] = [];
-  /** Those of them that traffic showed to be bad. */
-  #ejected: readonly PooledEndpoint[] = [];
+  #usable: readonly PooledEndpoint[] = [];
   #epoch = -1;
 
   constructor(snapshot: ServiceSnapshot, options: PoolOptions) {
     this.service = snapshot.service;
     this.shared = new ServiceCell(snapshot.cell, options.lane);
     this.clock = options.clock;
+    this.policies = options.policies;
     this.#options = options;
-    this.#balancer = new WeightedRoundRobin(() => this.shared.nextTurn());
+    this.#judge = new TrafficJudge(this);
     this.apply(snapshot);
   }
 
-  get healthyCount(): number {
-    return this.#healthy.length;
+  get usable(): readonly PooledEndpoint[] {
+    return this.#usable;
+  }
+
+  /** Adds a group to choose from. */
+  addGroup(options: GroupOptions): Group {
+    const group = new Group(options);
+    this.#groups.push(group);
+    group.update(this.#usable, this.policies.slowStart, this.clock);
+    return group;
+  }
+
+  /** Takes other policies, and a newer snapshot if there is one; the groups are to be added anew. */
+  reconfigure(policies: PoolPolicies, snapshot: ServiceSnapshot | undefined): void {
+    this.policies = policies;
+    this.#retired = [...this.#retired, ...this.#groups.map((group) => new WeakRef(group))].filter((ref) => ref.deref());
+    this.#groups = [];
+    if (snapshot !== undefined) this.apply(snapshot);
+  }
+
+  /** Lets all endpoints go: no route uses the service any more. */
+  close(): void {
+    for (const endpoint of this.#endpoints) this.#options.onGone(endpoint);
   }
 
   /** Takes over the endpoints of a newer snapshot; those that stay keep their state. */
   apply(snapshot: ServiceSnapshot): void {
-    const { added, kept, changed, gone } = reconcile(this.#endpoints, snapshot.endpoints);
+    const { added, kept, gone } = reconcile(this.#endpoints, snapshot.endpoints);
+    const { lane, clock } = this.#options;
     const byId = new Map<number, PooledEndpoint>();
-    for (const endpoint of kept) byId.set(endpoint.id, endpoint);
-    for (const { held, facts } of changed) {
-      held.weight = facts.weight;
+    for (const { held, facts } of kept) {
+      held.sourceWeight = facts.weight;
       held.healthy = facts.healthy;
+      held.labels = this.policies.keepsLabels ? { tags: facts.tags, meta: facts.meta } : null;
       byId.set(held.id, held);
     }
-    for (const facts of added) byId.set(facts.id, new PooledEndpoint(facts, this.#options.lane));
+    for (const facts of added)
+      byId.set(facts.id, new PooledEndpoint(facts, { lane, clock, keepsLabels: this.policies.keepsLabels }));
     this.#endpoints = snapshot.endpoints.flatMap(({ id }) => byId.get(id) ?? []);
-    this.#healthy = this.#endpoints.filter((endpoint) => endpoint.healthy && endpoint.weight > 0);
     this.#regroup();
     for (const endpoint of gone) this.#options.onGone(endpoint);
   }
 
-  /** A lease on one endpoint, which the caller must release; or why there is none. */
-  acquire(options: AcquireOptions): Lease | NoLease {
+  /** A lease on one endpoint of the group, which the caller must release; or why there is none. */
+  acquire({ group, tried, hash, failOpen }: AcquireOptions): Lease | NoLease {
     if (this.shared.epoch() !== this.#epoch) this.#regroup();
-    if (this.#healthy.length === 0) return 'empty';
-    const { ejection: policy, tried } = options;
-    if (this.#ejected.length > 0) {
-      const probed = this.#beginProbe(tried);
-      if (probed !== undefined) return new Lease(this, probed, { policy, isProbe: true });
+    const nowMs = this.clock.nowMs();
+    if (group.isWarmerAt(nowMs)) group.update(this.#usable, this.policies.slowStart, this.clock);
+    if (group.isEmpty) return 'empty';
+    const { breaker } = this.policies;
+    const token = breaker === null ? PASSED : this.shared.admit(breaker, nowMs);
+    if (token === REFUSED) return 'breaker';
+    const probed = group.beginProbe(tried, nowMs);
+    if (probed !== undefined) return this.#lease({ endpoint: probed, group, isProbe: true, breakerToken: token });
+    const picked = group.pick(tried, hash);
+    if (picked !== undefined) return this.#lease({ endpoint: picked, group, isProbe: false, breakerToken: token });
+    if (failOpen && group.areAllEjected) {
+      const desperate = this.#nextEjected(group, tried);
+      if (desperate !== undefined)
+        return this.#lease({ endpoint: desperate, group, isProbe: false, breakerToken: token });
     }
-    const endpoint = this.#balancer.pick(tried);
-    if (endpoint !== undefined) return new Lease(this, endpoint, { policy, isProbe: false });
-    if (this.#ejected.length < this.#healthy.length) return 'tried';
-    if (!options.failOpen) return 'ejected';
-    const desperate = this.#leastRecentlyTurned(tried);
-    return desperate === undefined ? 'tried' : new Lease(this, desperate, { policy, isProbe: false });
+    if (breaker !== null && token !== PASSED) {
+      this.shared.breakerProbeEnded({ policy: breaker, nowMs, token, isGood: null });
+    }
+    return group.areAllEjected && !failOpen ? 'ejected' : 'tried';
   }
 
-  ejectedCount(): number {
-    let count = 0;
-    for (const endpoint of this.#healthy) if (!endpoint.cell.isActive()) count++;
-    return count;
+  nowMs(): number {
+    return this.clock.nowMs();
   }
 
-  bumpEpoch(): void {
-    this.shared.bumpEpoch();
+  answered(lease: Lease, elapsedMs: number): void {
+    this.#judge.answered(lease, elapsedMs);
+  }
+
+  released(lease: Lease, outcome: Outcome): void {
+    this.#judge.released(lease, outcome);
   }
 
   trafficChanged(change: TrafficChange): void {
-    this.bumpEpoch();
+    this.shared.bumpEpoch();
     this.#options.onTrafficChange(this.service, change);
   }
 
-  /** Sorts the healthy endpoints into those to choose from and those set aside. */
-  #regroup(): void {
-    this.#epoch = this.shared.epoch();
-    const active: PooledEndpoint[] = [];
-    const ejected: PooledEndpoint[] = [];
-    for (const endpoint of this.#healthy) (endpoint.cell.isActive() ? active : ejected).push(endpoint);
-    this.#ejected = ejected;
-    this.#balancer.update(active);
+  breakerChanged(change: BreakerChange): void {
+    this.#options.onBreakerChange(this.service, change);
   }
 
-  #beginProbe(tried: readonly PooledEndpoint[]): PooledEndpoint | undefined {
-    const nowMs = this.clock.nowMs();
-    for (const endpoint of this.#ejected) {
-      if (!tried.includes(endpoint) && endpoint.cell.beginProbe(nowMs)) return endpoint;
-    }
-    return undefined;
+  #lease(options: LeaseOptions): Lease {
+    this.shared.requestStarted();
+    return new Lease(this, options);
+  }
+
+  /** Looks anew at who may take traffic, and who of them is set aside. */
+  #regroup(): void {
+    this.#epoch = this.shared.epoch();
+    this.#usable = this.#endpoints.filter(({ healthy, sourceWeight, cell }) => {
+      return healthy && sourceWeight > 0 && cell.operatorWord() === 'none';
+    });
+    const retired = this.#retired.flatMap((ref) => ref.deref() ?? []);
+    for (const group of [...this.#groups, ...retired]) group.update(this.#usable, this.policies.slowStart, this.clock);
   }
 
   /** Fail open: the ejected endpoints take turns. */
-  #leastRecentlyTurned(tried: readonly PooledEndpoint[]): PooledEndpoint | undefined {
+  #nextEjected({ ejected }: Group, tried: readonly PooledEndpoint[]): PooledEndpoint | undefined {
     const from = this.shared.nextTurn();
-    for (let step = 0; step < this.#ejected.length; step++) {
-      const endpoint = this.#ejected[(from + step) % this.#ejected.length];
+    for (let step = 0; step < ejected.length; step++) {
+      const endpoint = ejected[(from + step) % ejected.length];
       if (endpoint !== undefined && !tried.includes(endpoint)) return endpoint;
     }
     return undefined;

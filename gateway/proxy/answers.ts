@@ -13,15 +13,24 @@ export interface OwnAnswer {
 const PROBLEM_JSON = 'application/problem+json';
 const HTML = 'text/html';
 
-/** The answer for a situation in the form that the client prefers; `accept` is its Accept field. */
-export function errorAnswer(situation: ErrorSituation, requestId: string, accept: string | undefined): OwnAnswer {
+export interface AnswerWishes {
+  /** The Accept field of the request: the answer has the form that the client prefers. */
+  readonly accept?: string | undefined;
+  /** Field lines to add, each with its CRLF. */
+  readonly lines?: string;
+}
+
+/** The answer for a situation. */
+export function errorAnswer(situation: ErrorSituation, requestId: string, wishes: AnswerWishes = {}): OwnAnswer {
   const answer: ErrorAnswer = ERROR_ANSWERS[situation];
+  const { accept, lines: added = '' } = wishes;
   const isHtml = accept !== undefined && prefersHtml(accept);
   const content = Buffer.from(isHtml ? html(answer, requestId) : problem(answer, requestId));
   let lines = `Content-Type: ${isHtml ? 'text/html; charset=utf-8' : PROBLEM_JSON}\r\n`;
   lines += `Content-Length: ${content.length}\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}\r\n`;
   if (answer.proxyStatus !== null) lines += `Proxy-Status: weir; error=${answer.proxyStatus}\r\n`;
   if (answer.retryAfterSeconds !== undefined) lines += `Retry-After: ${answer.retryAfterSeconds}\r\n`;
+  lines += added;
   const framing = { kind: 'length' as const, length: content.length };
   return { head: { status: answer.status, reason: answer.title, lines, hasDate: false, framing }, content };
 }
@@ -34,8 +43,8 @@ export function sendAnswer(exchange: Exchange, { head, content }: OwnAnswer): vo
 }
 
 /** The same as octets that end the connection, for where there is no codec left to write it. */
-export function rawErrorAnswer(situation: ErrorSituation, requestId: string): Buffer {
-  const { head, content } = errorAnswer(situation, requestId, undefined);
+export function rawErrorAnswer(situation: ErrorSituation, requestId: string, lines = ''): Buffer {
+  const { head, content } = errorAnswer(situation, requestId, { lines });
   const text = `HTTP/1.1 ${head.status} ${head.reason}\r\nDate: ${new Date().toUTCString()}\r\n${head.lines}Connection: close\r\n\r\n`;
   return Buffer.concat([Buffer.from(text, 'latin1'), content]);
 }

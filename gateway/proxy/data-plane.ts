@@ -3,29 +3,40 @@ import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
 import type { Clock } from '../core/clock.ts';
-import { FAILURE_TEXT } from '../core/failure.ts';
 import type { Log } from '../core/log.ts';
-import type { TrafficChange } from '../pool/lease.ts';
-import { Pool } from '../pool/pool.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
 import { RouteTable } from '../routing/route-table.ts';
+import type { CellPlace } from '../shared/cell.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
-import type { DegradedReason } from '../shared/service-cell.ts';
+import { LimitTable } from '../shared/limit-table.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
-import { RequestHandler, refusedRecord } from './handler.ts';
+import { RequestHandler, type RouteTableHolder, refusedRecord } from './handler.ts';
 import { HttpDate } from './http-date.ts';
 import { Http1Upstream } from './http1-upstream.ts';
 import { Listener } from './listener.ts';
+import { PoolSet } from './pool-set.ts';
 import { prepareRoute, type Route } from './route.ts';
+import { type KeptUnder, StaleCache } from './stale-cache.ts';
 import { Sweep } from './sweep.ts';
+import { TrafficLog } from './traffic-log.ts';
 import { WebSocketRelay } from './websocket.ts';
 
-export interface DataPlaneOptions {
-  readonly gateway: Pick<GatewayConfig, 'listen' | 'limits' | 'timeouts' | 'trustedProxies' | 'shutdown'>;
+/** The routes in force, and what their requests share with those of other workers. */
+export interface Routing {
   readonly routes: readonly RouteConfig[];
-  readonly routeCells: ReadonlyMap<string, SharedArrayBuffer>;
-  /** Every service that a route uses. */
+  readonly routeCells: ReadonlyMap<string, CellPlace>;
+  /** For the rate limits; null where no route has any. */
+  readonly limitTable: SharedArrayBuffer | null;
+  /** Every service that a route uses, also those whose pool is still empty. */
   readonly services: readonly ServiceSnapshot[];
+}
+
+export interface DataPlaneOptions {
+  readonly gateway: Pick<
+    GatewayConfig,
+    'listen' | 'limits' | 'timeouts' | 'trustedProxies' | 'shutdown' | 'degradedCache'
+  >;
+  readonly routing: Routing;
   readonly cell: GatewayCell;
   readonly lane: number;
   readonly reusePort: boolean;
@@ -33,6 +44,8 @@ export interface DataPlaneOptions {
   readonly log: Log;
   /** Takes the record of every request; null when nobody wants it. */
   readonly onFinished: ((record: AccessRecord) => void) | null;
+  /** Gives an answer that was kept for the fallback to the other workers. */
+  readonly onKept: (kept: KeptUnder) => void;
 }
 
 export class DataPlane {
@@ -40,19 +53,32 @@ export class DataPlane {
   readonly #sweep: Sweep;
   readonly #upstream: Http1Upstream;
   readonly #websockets: WebSocketRelay;
-  readonly #pools: ReadonlyMap<string, Pool>;
+  readonly #log: TrafficLog;
+  readonly #pools: PoolSet;
+  readonly #table: RouteTableHolder;
+  readonly #staleCache: StaleCache;
   readonly #listeners: readonly Listener[];
 
   constructor(options: DataPlaneOptions) {
     this.#options = options;
-    const { gateway, services, cell, clock, onFinished } = options;
+    const { gateway, cell, clock, lane, onFinished, onKept } = options;
+    this.#log = new TrafficLog(options.log);
     this.#sweep = new Sweep(clock);
     this.#upstream = new Http1Upstream({ sweep: this.#sweep, onConnections: (by) => cell.upstreamChanged(by) });
     this.#websockets = new WebSocketRelay({ clock, onFinished, drainMs: gateway.shutdown.drainMs });
-    this.#pools = new Map(services.map((snapshot) => [snapshot.service, this.#createPool(snapshot)]));
-    const table = new RouteTable(this.#prepareRoutes());
+    this.#staleCache = new StaleCache({ ...gateway.degradedCache, onKept });
+    this.#pools = new PoolSet({
+      lane,
+      clock,
+      log: this.#log,
+      onGone: (endpoint) => {
+        this.#upstream.forget(endpoint);
+        this.#websockets.forget(endpoint);
+      },
+    });
+    this.#table = { current: this.#prepareTable(options.routing) };
     const isTrusted = compileTrust(gateway.trustedProxies);
-    this.#listeners = gateway.listen.map((address) => this.#createListener(address, table, isTrusted));
+    this.#listeners = gateway.listen.map((address) => this.#createListener(address, isTrusted));
   }
 
   /** The ports that are listened on, in the order of the configuration. */
@@ -62,7 +88,17 @@ export class DataPlane {
 
   /** Takes over a newer snapshot of one service. */
   apply(snapshot: ServiceSnapshot): void {
-    this.#pools.get(snapshot.service)?.apply(snapshot);
+    this.#pools.apply(snapshot);
+  }
+
+  /** Puts other routes in force by one assignment; requests under way go on by those that they came under. */
+  replaceRoutes(routing: Routing): void {
+    this.#table.current = this.#prepareTable(routing);
+  }
+
+  /** Takes over an answer that another worker keeps for the fallback. */
+  takeKept(kept: KeptUnder): void {
+    this.#staleCache.take(kept);
   }
 
   /** Resolves when all addresses accept connections; rejects when one cannot be had. */
@@ -85,36 +121,29 @@ export class DataPlane {
     await this.drain();
   }
 
-  #createPool(snapshot: ServiceSnapshot): Pool {
-    const { lane, clock } = this.#options;
-    return new Pool(snapshot, {
-      lane,
-      clock,
-      onTrafficChange: (service, change) => this.#logTraffic(service, change),
-      onGone: (endpoint) => {
-        this.#upstream.forget(endpoint);
-        this.#websockets.forget(endpoint);
-      },
-    });
+  #prepareTable({ routes, routeCells, limitTable, services }: Routing): RouteTable<Route> {
+    const { lane, gateway } = this.#options;
+    this.#pools.replace(routes, services);
+    const table = limitTable === null ? null : new LimitTable(limitTable);
+    return new RouteTable(
+      routes.flatMap((config) => {
+        const pool = this.#pools.get(config.service);
+        const cell = routeCells.get(config.name);
+        if (pool === undefined || cell === undefined) return [];
+        const parts = { config, pool, cell, lane, limitTable: table, maxBodyBytes: gateway.limits.bodyBytes };
+        return [{ route: prepareRoute(parts), match: config.match }];
+      }),
+    );
   }
 
-  #prepareRoutes() {
-    const { routes, routeCells, lane, gateway } = this.#options;
-    return routes.flatMap((config) => {
-      const pool = this.#pools.get(config.service);
-      const cell = routeCells.get(config.name);
-      if (pool === undefined || cell === undefined) return [];
-      const route = prepareRoute({ config, pool, cell, lane, maxBodyBytes: gateway.limits.bodyBytes });
-      return [{ route, match: config.match }];
-    });
-  }
-
-  #createListener(address: { host: string; port: number }, table: RouteTable<Route>, isTrusted: TrustCheck): Listener {
+  #createListener(address: { host: string; port: number }, isTrusted: TrustCheck): Listener {
     const { gateway, cell, clock, reusePort, onFinished } = this.#options;
-    const onDegraded = (service: string, reason: DegradedReason | null) => this.#logDegraded(service, reason);
-    const services = { upstream: this.#upstream, clock, onFinished, onDegraded };
-    const handler = new RequestHandler(table, {
-      ...services,
+    const handler = new RequestHandler(this.#table, {
+      upstream: this.#upstream,
+      clock,
+      onFinished,
+      staleCache: this.#staleCache,
+      onDegraded: (service, reason) => this.#log.degraded(service, reason),
       isTrusted,
       portLine: `X-Forwarded-Port: ${address.port}\r\n`,
     });
@@ -137,21 +166,5 @@ export class DataPlane {
       },
       onUpgrade: (upgrade) => this.#websockets.open(upgrade),
     });
-  }
-
-  #logTraffic(service: string, { endpoint, to, why, failures, forMs }: TrafficChange): void {
-    const { log } = this.#options;
-    if (to === 'active') {
-      log.info({ service, endpoint: endpoint.key }, 'endpoint is back in service');
-      return;
-    }
-    const reason = why === null ? null : FAILURE_TEXT[why];
-    log.warn({ service, endpoint: endpoint.key, reason, failures, forMs: Math.round(forMs) }, 'endpoint ejected');
-  }
-
-  #logDegraded(service: string, reason: DegradedReason | null): void {
-    const { log } = this.#options;
-    if (reason === null) log.info({ service }, 'service answers from its pool again');
-    else log.warn({ service, reason }, 'service is degraded: its fallback answers');
   }
 }

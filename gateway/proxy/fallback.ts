@@ -1,9 +1,10 @@
 // The fallback: the steps of a route's chain in order, until one answers; every answer is marked as degraded.
 import { STATUS_CODES } from 'node:http';
+import Negotiator from 'negotiator';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
+import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
-import type { DegradedReason } from '../shared/service-cell.ts';
 import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
@@ -23,6 +24,8 @@ export interface DegradedTransaction {
   readonly request: RoutedRequest;
   readonly services: TransactionServices;
   readonly content: RequestContent | null;
+  /** Field lines that every answer gets. */
+  readonly addedLines: string;
   /** No step answered: the client is told the situation. */
   answer(situation: ErrorSituation): void;
   /** A step began to answer with this status. */
@@ -51,6 +54,7 @@ export class Fallback implements RelayOwner {
   serve(): void {
     const step = this.#options.chain[this.#next++];
     if (step === undefined) this.#transaction.answer(this.#options.situation);
+    else if (step.kind === 'stale') this.#repeat(step);
     else if (step.kind === 'respond') this.#respond(step);
     else this.#ask(step);
   }
@@ -84,8 +88,35 @@ export class Fallback implements RelayOwner {
     this.#transaction.fallbackEnded(outcome === 'success' ? null : outcome);
   }
 
+  /** The last good answer to the same request, if it is not too old. */
+  #repeat(step: FallbackStep & { kind: 'stale' }): void {
+    const { request, services } = this.#transaction;
+    const { exchange, requestId } = request;
+    const wallMs = services.clock.wallMs();
+    const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD';
+    const isAsked = isSafe && exchange.header('authorization') === undefined;
+    const kept = isAsked ? services.staleCache?.find(exchange, { wallMs, maxAgeMs: step.maxAgeMs }) : undefined;
+    if (kept === undefined) {
+      this.serve();
+      return;
+    }
+    this.#answeredBy('stale', kept.status);
+    const length = kept.content.byteLength;
+    const ageSeconds = Math.max(0, Math.floor((wallMs - kept.bornMs) / 1000));
+    const lines = `${kept.lines}Age: ${ageSeconds}\r\nX-Request-Id: ${requestId}\r\n${this.#marks('stale')}`;
+    const framing = { kind: 'length' as const, length };
+    exchange.sendHead({ status: kept.status, reason: kept.reason, lines, hasDate: true, framing });
+    exchange.write(Buffer.from(new Uint8Array(kept.content)));
+    this.#transaction.fallbackEnded(null);
+    exchange.end('');
+  }
+
   #respond(step: FallbackStep & { kind: 'respond' }): void {
     const { exchange, requestId } = this.#transaction.request;
+    if (this.#isBetterLater(step)) {
+      this.serve();
+      return;
+    }
     this.#answeredBy('respond', step.status);
     const lines = `${step.lines}X-Request-Id: ${requestId}\r\n${this.#marks('respond')}`;
     const framing = { kind: 'length' as const, length: step.content.length };
@@ -95,11 +126,21 @@ export class Fallback implements RelayOwner {
     exchange.end('');
   }
 
+  /** Whether the client prefers the type of a later answer to that of this one. */
+  #isBetterLater(step: FallbackStep & { kind: 'respond' }): boolean {
+    const later = this.#options.chain.slice(this.#next).filter((each) => each.kind === 'respond');
+    const accept = this.#transaction.request.exchange.header('accept');
+    if (later.length === 0 || accept === undefined) return false;
+    const types = [step, ...later].map(({ mediaType }) => mediaType);
+    const best = new Negotiator({ headers: { accept } }).mediaType(types);
+    return best !== undefined && best !== step.mediaType;
+  }
+
   /** The fallback's servers take turns; each request asks one of them, once. */
   #ask(step: FallbackStep & { kind: 'upstream' }): void {
     const { content, services } = this.#transaction;
     const { exchange, route, target, lines } = this.#transaction.request;
-    const to = step.targets[route.pool.shared.nextTurn() % step.targets.length];
+    const to = step.targets[route.counts.nextFallbackTurn() % step.targets.length];
     if (to === undefined || !(content?.isReplayable() ?? true)) {
       this.serve();
       return;
@@ -130,6 +171,7 @@ export class Fallback implements RelayOwner {
     const sinceMs = pool.shared.degraded()?.sinceMs ?? this.#transaction.services.clock.wallMs();
     const since = new Date(sinceMs).toISOString().replace('.000Z', 'Z');
     const error = ERROR_ANSWERS[situation].proxyStatus;
-    return `X-Degraded: ${reason}; source=${source}; since=${since}\r\nProxy-Status: weir; error=${error}\r\n`;
+    const marks = `X-Degraded: ${reason}; source=${source}; since=${since}\r\nProxy-Status: weir; error=${error}\r\n`;
+    return marks + this.#transaction.addedLines;
   }
 }

@@ -11,7 +11,7 @@ import type { Exchange, RequestDescription } from './exchange.ts';
 import { requestLines } from './forwarded-fields.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
-import type { TransactionServices } from './routed-request.ts';
+import type { Described, RequestIdentity, TransactionServices } from './routed-request.ts';
 import { Transaction } from './transaction.ts';
 
 export interface HandlerOptions extends TransactionServices {
@@ -20,25 +20,16 @@ export interface HandlerOptions extends TransactionServices {
   readonly portLine: string;
 }
 
-/** Who sent a request, and the id it goes by. */
-export interface RequestIdentity {
-  readonly requestId: string;
-  readonly client: string;
-}
-
-/** A request as its route sends it upstream. */
-export interface Described extends RequestIdentity {
-  readonly route: Route;
-  readonly target: string;
-  /** Field lines, each with its CRLF, without Host. */
-  readonly lines: string;
+/** The routes in force: other ones take their place by one assignment. */
+export interface RouteTableHolder {
+  current: RouteTable<Route>;
 }
 
 export class RequestHandler {
   readonly #options: HandlerOptions;
-  readonly #routes: RouteTable<Route>;
+  readonly #routes: RouteTableHolder;
 
-  constructor(routes: RouteTable<Route>, options: HandlerOptions) {
+  constructor(routes: RouteTableHolder, options: HandlerOptions) {
     this.#routes = routes;
     this.#options = options;
   }
@@ -59,7 +50,7 @@ export class RequestHandler {
   findRoute(request: RequestDescription): Route | 'bad_request' | 'no_route' {
     const path = normalisePath(request.target);
     if (path === undefined) return 'bad_request';
-    return this.#routes.find(request, path) ?? 'no_route';
+    return this.#routes.current.find(request, path) ?? 'no_route';
   }
 
   /** The request as it goes upstream, or why it cannot. */
@@ -76,7 +67,19 @@ export class RequestHandler {
       portLine: this.#options.portLine,
     };
     const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite);
-    return { requestId, client, route, target, lines };
+    const { choice, limits } = route;
+    const limited = limits === null ? null : limits.take(request, client, this.#options.clock.nowMs());
+    return {
+      requestId,
+      client,
+      route,
+      target,
+      lines,
+      // A request that is refused must not use up the turn of another one.
+      branch: limited !== null && limited.delayMs < 0 ? 0 : choice.branchFor(request),
+      hash: choice.hashOf(request, client),
+      limited,
+    };
   }
 
   #identify(request: RequestDescription): RequestIdentity {
@@ -93,7 +96,8 @@ export class RequestHandler {
   #answerItself(exchange: Exchange, situation: ErrorSituation | null): void {
     const startedMs = this.#options.clock.nowMs();
     const identity = this.#identify(exchange);
-    const answer = situation === null ? null : errorAnswer(situation, identity.requestId, exchange.header('accept'));
+    const answer =
+      situation === null ? null : errorAnswer(situation, identity.requestId, { accept: exchange.header('accept') });
     this.#options.onFinished?.({
       ...identity,
       method: exchange.method,
@@ -104,6 +108,7 @@ export class RequestHandler {
       durationMs: this.#options.clock.nowMs() - startedMs,
       route: null,
       service: null,
+      branch: null,
       attempts: [],
       degraded: null,
       error: situation,
@@ -120,7 +125,7 @@ export class RequestHandler {
 
 /** The record of a request that was refused for its head: nothing in it can be relied on. */
 export function refusedRecord({ address }: ClientPeer, situation: ErrorSituation, requestId: string): AccessRecord {
-  const nothing = { host: '', path: '', route: null, service: null, degraded: null, userAgent: null };
+  const nothing = { host: '', path: '', route: null, service: null, branch: null, degraded: null, userAgent: null };
   const { status } = ERROR_ANSWERS[situation];
   const outcome = { status, bytes: 0, durationMs: 0, attempts: [], error: situation };
   return { requestId, client: address, method: '', ...nothing, ...outcome };

@@ -14,9 +14,9 @@ import { ClientConnection } from './client-connection.ts';
 import type { ClientExchange } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import type { RequestDescription } from './exchange.ts';
-import type { Described } from './handler.ts';
 import type { HttpDate } from './http-date.ts';
 import { requestIdOf } from './request-id.ts';
+import type { Described } from './routed-request.ts';
 import type { Sweep } from './sweep.ts';
 import type { Upgrade } from './websocket.ts';
 

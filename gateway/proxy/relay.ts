@@ -3,6 +3,7 @@ import { connectionOptions } from '../http1/connection-options.ts';
 import { FIELD } from '../http1/field-id.ts';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
+import type { AnswerCopy } from './answer-copy.ts';
 import type { Exchange } from './exchange.ts';
 import { type FieldRewrite, responseLines, trailerLines } from './forwarded-fields.ts';
 import type {
@@ -35,6 +36,7 @@ export class Relay implements UpstreamEvents {
   #call: UpstreamCall | undefined;
   #isForwarding = false;
   #isAborted = false;
+  #copy: AnswerCopy | null = null;
 
   constructor(exchange: Exchange, owner: RelayOwner) {
     this.#exchange = exchange;
@@ -45,6 +47,11 @@ export class Relay implements UpstreamEvents {
     this.#call = upstream.send(to, request, this);
     // The call may have failed before it was known here.
     if (this.#isAborted) this.#call.abort();
+  }
+
+  /** The answer whose head arrives is copied as well. */
+  copyTo(copy: AnswerCopy | null): void {
+    this.#copy = copy;
   }
 
   /** The client has read what was written. */
@@ -73,12 +80,16 @@ export class Relay implements UpstreamEvents {
     }
     this.#isForwarding = true;
     const { nominated } = connectionOptions(fields, minor);
-    const lines = responseLines(fields, nominated, this.#owner.responseRewrite) + this.#owner.addedLines();
-    this.#exchange.sendHead({ status, reason, lines, hasDate: fields.find(FIELD.date) !== -1, framing });
+    const lines = responseLines(fields, nominated, this.#owner.responseRewrite);
+    this.#copy?.takeLines(lines);
+    const all = lines + this.#owner.addedLines();
+    this.#exchange.sendHead({ status, reason, lines: all, hasDate: fields.find(FIELD.date) !== -1, framing });
   }
 
   onContent(octets: Buffer): boolean {
-    return this.#isAborted || this.#exchange.write(octets);
+    if (this.#isAborted) return true;
+    this.#copy?.take(octets);
+    return this.#exchange.write(octets);
   }
 
   onPause(): boolean {
@@ -89,6 +100,7 @@ export class Relay implements UpstreamEvents {
     if (this.#isAborted) return;
     // Told first: the exchange's end begins the client's next request.
     this.#isAborted = true;
+    this.#copy?.finish();
     this.#owner.answerEnded('success');
     this.#exchange.end(trailerLines(trailers, this.#owner.responseRewrite.drop));
   }

@@ -2,20 +2,39 @@
 import type { RouteConfig } from '../config/route-schema.ts';
 import { formatAddress } from '../core/address.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { CellPlace } from '../shared/cell.ts';
+import type { DegradedReason } from '../shared/degraded-words.ts';
+import type { LimitTable } from '../shared/limit-table.ts';
 import { RouteCell } from '../shared/route-cell.ts';
-import type { DegradedReason } from '../shared/service-cell.ts';
+import { ConcurrencyGate } from './concurrency-gate.ts';
 import { type FieldRewrite, prepareFieldRewrite } from './forwarded-fields.ts';
+import { RouteChoice } from './route-choice.ts';
+import { RouteLimits } from './route-limits.ts';
 import type { UpstreamTarget } from './upstream.ts';
 
 /** One step of a fallback chain. */
 export type FallbackStep =
+  | { readonly kind: 'stale'; readonly maxAgeMs: number }
   | { readonly kind: 'upstream'; readonly targets: readonly UpstreamTarget[] }
-  | { readonly kind: 'respond'; readonly status: number; readonly lines: string; readonly content: Buffer };
+  | {
+      readonly kind: 'respond';
+      readonly status: number;
+      readonly lines: string;
+      readonly content: Buffer;
+      /** The media type without parameters. */
+      readonly mediaType: string;
+    };
 
 export interface Route {
   readonly name: string;
   readonly service: string;
   readonly pool: Pool;
+  readonly choice: RouteChoice;
+  /** Null where there are none. */
+  readonly limits: RouteLimits | null;
+  readonly gate: ConcurrencyGate | null;
+  /** Whether good answers are kept for the fallback. */
+  readonly keepsStale: boolean;
   readonly counts: RouteCell;
   readonly config: RouteConfig;
   readonly maxBodyBytes: number;
@@ -32,20 +51,27 @@ export interface Route {
 export interface RouteParts {
   readonly config: RouteConfig;
   readonly pool: Pool;
-  readonly cell: SharedArrayBuffer;
+  readonly cell: CellPlace;
   readonly lane: number;
+  /** For the rate limits; null where no route has any. */
+  readonly limitTable: LimitTable | null;
   /** The gateway's own limit, for routes that name none. */
   readonly maxBodyBytes: number;
 }
 
 /** Prepares a route for the request path. */
-export function prepareRoute({ config, pool, cell, lane, maxBodyBytes }: RouteParts): Route {
-  const { fallback } = config;
+export function prepareRoute({ config, pool, cell, lane, limitTable, maxBodyBytes }: RouteParts): Route {
+  const { fallback, concurrency, rateLimit } = config;
+  const counts = new RouteCell(cell, lane);
   return {
     name: config.name,
     service: config.service,
     pool,
-    counts: new RouteCell(cell, lane),
+    choice: new RouteChoice(config, pool, counts),
+    limits: limitTable === null || rateLimit.length === 0 ? null : new RouteLimits(config, limitTable),
+    gate: concurrency === null ? null : new ConcurrencyGate(counts, concurrency),
+    keepsStale: fallback?.chain.some(({ kind }) => kind === 'stale') ?? false,
+    counts,
     config,
     maxBodyBytes: config.bodyBytes ?? maxBodyBytes,
     requestRewrite: prepareFieldRewrite(config.rewrite.requestHeaders),
@@ -62,9 +88,13 @@ function prepareStep(step: NonNullable<RouteConfig['fallback']>['chain'][number]
     const targets = step.origins.map(({ host, port }) => ({ key: formatAddress(host, port), host, port }));
     return { kind: 'upstream', targets };
   }
-  const content = Buffer.from(step.body);
-  const lines = `Content-Type: ${step.contentType}\r\nContent-Length: ${content.length}\r\nCache-Control: no-store\r\n`;
-  return { kind: 'respond', status: step.status, lines, content };
+  if (step.kind === 'stale') return step;
+  const content = Buffer.from(step.content);
+  // A 204 or 304 has neither content nor a length of it (RFC 9110 section 8.6).
+  const length = step.status === 204 || step.status === 304 ? '' : `Content-Length: ${content.length}\r\n`;
+  const lines = `Content-Type: ${step.contentType}\r\n${length}Cache-Control: no-store\r\n`;
+  const [mediaType = ''] = step.contentType.toLowerCase().split(';');
+  return { kind: 'respond', status: step.status, lines, content, mediaType: mediaType.trim() };
 }
 
 /** The name that all endpoints share if the route gives one; otherwise each endpoint's own counts. */

@@ -1,9 +1,11 @@
 // A request that a route has taken, and what all requests of a worker share.
 import type { AccessRecord } from '../core/access-record.ts';
 import type { Clock } from '../core/clock.ts';
-import type { DegradedReason } from '../shared/service-cell.ts';
+import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
+import type { LimitOutcome } from './route-limits.ts';
+import type { StaleCache } from './stale-cache.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all requests of a worker share. */
@@ -12,17 +14,32 @@ export interface TransactionServices {
   readonly clock: Clock;
   /** Takes the record of every request; null when nobody wants it. */
   readonly onFinished: ((record: AccessRecord) => void) | null;
+  /** Null where no route answers from it. */
+  readonly staleCache: StaleCache | null;
   readonly onDegraded: (service: string, reason: DegradedReason | null) => void;
 }
 
-/** A request that a route has taken. */
-export interface RoutedRequest {
-  readonly exchange: Exchange;
-  readonly route: Route;
+/** Who sent a request, and the id it goes by. */
+export interface RequestIdentity {
   readonly requestId: string;
   readonly client: string;
-  /** The target as it goes upstream. */
+}
+
+/** A request as its route sends it upstream. */
+export interface Described extends RequestIdentity {
+  readonly route: Route;
   readonly target: string;
-  /** The field lines as they go upstream, each with its CRLF, without Host. */
+  /** Field lines, each with its CRLF, without Host. */
   readonly lines: string;
+  /** The number of the branch of the route's split. */
+  readonly branch: number;
+  /** Of its key, for consistent hashing. */
+  readonly hash: number | undefined;
+  /** What the route's rate limits say; null where it has none. */
+  readonly limited: LimitOutcome | null;
+}
+
+/** A request that a route has taken. */
+export interface RoutedRequest extends Described {
+  readonly exchange: Exchange;
 }

@@ -4,15 +4,15 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 import type { Clock } from '../core/clock.ts';
+import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { AttemptFailure, Outcome } from '../core/failure.ts';
 import type { Lease } from '../pool/lease.ts';
 import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
 import type { RequestDescription } from './exchange.ts';
-import type { Described } from './handler.ts';
 import { hostFor, type Route } from './route.ts';
-import type { TransactionServices } from './routed-request.ts';
+import type { Described, TransactionServices } from './routed-request.ts';
 import { attemptFailure } from './upstream-error.ts';
 
 /** A request that asked for a tunnel; the answer goes to the socket. */
@@ -47,9 +47,9 @@ export class WebSocketRelay {
   /** Takes over an upgrade. */
   open({ request, socket, early, head, described }: Upgrade): void {
     const { route } = described;
-    const lease = route.pool.acquire({ tried: [], ejection: route.config.ejection, failOpen: true });
+    const lease = admit(described);
     if (typeof lease === 'string') {
-      this.#refuse({ head, described, socket });
+      this.#refuse({ head, described, socket }, lease);
       return;
     }
     const tunnel = new Tunnel({ head, described, lease, socket }, this.#options);
@@ -80,15 +80,16 @@ export class WebSocketRelay {
     this.#proxy.ws(request, socket, early, options, (error) => tunnel.failed(error));
   }
 
-  /** There is no endpoint to tunnel to. */
-  #refuse({ head, described, socket }: Pick<Upgrade, 'head' | 'described' | 'socket'>): void {
-    const { route } = described;
+  /** There is no endpoint to tunnel to, or no room for another tunnel. */
+  #refuse({ head, described, socket }: Pick<Upgrade, 'head' | 'described' | 'socket'>, why: ErrorSituation): void {
+    const { route, limited } = described;
+    const { status } = ERROR_ANSWERS[why];
     socket.on('error', () => undefined);
     socket.once('finish', () => socket.destroy());
-    socket.end(rawErrorAnswer('empty_pool', described.requestId));
+    socket.end(rawErrorAnswer(why, described.requestId, limited?.lines));
     route.counts.requestStarted();
-    route.counts.requestEnded(head.method, 503, 0);
-    const ended = { status: 503, bytes: 0, durationMs: 0, attempts: [], error: 'empty_pool' };
+    route.counts.requestEnded(head.method, status, 0);
+    const ended = { status, bytes: 0, durationMs: 0, branch: null, attempts: [], error: why };
     this.#options.onFinished?.({ ...identityOf(head, described), ...ended });
   }
 
@@ -169,8 +170,8 @@ class Tunnel {
     const failure: AttemptFailure = this.#outcome === 'http_response_timeout' ? this.#outcome : this.#failureOf(error);
     if (socket.destroyed) return;
     this.#outcome = failure;
-    this.#status = 502;
-    socket.write(rawErrorAnswer(failure, described.requestId));
+    this.#status = ERROR_ANSWERS[failure].status;
+    socket.write(rawErrorAnswer(failure, described.requestId, described.limited?.lines));
   }
 
   #failureOf(error: Error): AttemptFailure {
@@ -186,12 +187,14 @@ class Tunnel {
     const { route } = described;
     const durationMs = this.#options.clock.nowMs() - this.#startedMs;
     lease.release(this.#outcome);
+    route.gate?.leave();
     route.counts.requestEnded(head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
     this.#options.onFinished?.({
       ...identityOf(head, described),
       status: this.#status,
       bytes: bytesWritten(socket),
       durationMs,
+      branch: route.choice.labelOf(lease.group, described.branch),
       attempts: [{ endpoint: lease.endpoint.key, outcome: this.#outcome, ms: Math.round(durationMs * 10) / 10 }],
       error: this.#outcome === 'success' ? null : this.#outcome,
     });
@@ -225,9 +228,27 @@ class Tunnel {
     const { described, lease } = this.#parts;
     this.#status = response.statusCode ?? 502;
     if (this.#status !== 101) this.#refused(response);
-    this.#outcome = described.route.failureStatuses.has(this.#status) ? 'status' : 'success';
+    // An endpoint that says when to come back is loaded, not broken.
+    const isFailure =
+      described.route.failureStatuses.has(this.#status) && response.headers['retry-after'] === undefined;
+    this.#outcome = isFailure ? 'status' : 'success';
     if (this.#outcome === 'success') lease.answered(lease.elapsedMs());
   }
+}
+
+/** A lease for a tunnel, which holds a place of the route's; or why there is none. */
+function admit({ route, branch, hash, limited }: Described): Lease | ErrorSituation {
+  // A tunnel cannot wait behind others: where a request would be delayed, it is refused.
+  if (limited !== null && limited.delayMs !== 0) {
+    route.counts.countRateLimited();
+    return 'rate_limited';
+  }
+  if (route.pool.shared.isInMaintenance()) return 'maintenance';
+  if (route.gate?.enter() === false) return 'concurrency_limit';
+  const lease = route.choice.acquire(branch, { tried: [], hash, failOpen: true });
+  if (typeof lease !== 'string') return lease;
+  route.gate?.leave();
+  return lease === 'breaker' ? 'breaker_open' : 'empty_pool';
 }
 
 /** Who asked for what, for the access log. */

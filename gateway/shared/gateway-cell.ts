@@ -1,5 +1,5 @@
 // What all workers share about the process: the leader lease, and how many connections each of them holds.
-import { allocateCell, Cell, type CellLayout } from './cell.ts';
+import { allocateCell, Cell, type CellLayout, type CellPlace } from './cell.ts';
 
 const DOWNSTREAM = 0;
 const UPSTREAM = 1;
@@ -10,7 +10,7 @@ const SNAPSHOT = 3;
 const LAYOUT: CellLayout = { headWords: 16, laneNumbers: 4 };
 const CONNECTIONS = 2;
 
-export function allocateGatewayCell(lanes: number): SharedArrayBuffer {
+export function allocateGatewayCell(lanes: number): CellPlace {
   return allocateCell(LAYOUT, lanes);
 }
 
@@ -20,8 +20,8 @@ export class GatewayCell {
   /** The shared words: the leader lease works on these. */
   readonly words: Int32Array;
 
-  constructor(buffer: SharedArrayBuffer, lane: number) {
-    this.#cell = new Cell(buffer, LAYOUT, lane);
+  constructor(place: CellPlace, lane: number) {
+    this.#cell = new Cell(place, LAYOUT, lane);
     this.words = this.#cell.words;
   }
 

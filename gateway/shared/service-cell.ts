@@ -1,11 +1,38 @@
-// What all workers share about one service: the turn of the round robin, who is out, whether it is degraded, its counts.
+// What all workers share about one service: turns, who is out, its breaker, whether it is degraded, its counts.
 import type { Failure } from '../core/failure.ts';
-import { allocateCell, Cell, type CellLayout } from './cell.ts';
+import type { BreakerPolicy } from '../resilience/breaker.ts';
+import { BUDGET_WINDOW_MS, RETRY_DENIALS, type RetryDenial } from '../resilience/retry.ts';
+import {
+  admit,
+  BREAKER_WORDS,
+  type BreakerChange,
+  type BreakerView,
+  breakerEpoch,
+  breakerOf,
+  openBreaker,
+  type ProbeEnd,
+  probeEnded,
+  timesOpened,
+} from './breaker-words.ts';
+import { allocateCell, Cell, type CellLayout, type CellPlace } from './cell.ts';
+import {
+  DEGRADED_WORDS,
+  type Degraded,
+  type DegradedReason,
+  degradedOf,
+  enterDegraded,
+  leaveDegraded,
+} from './degraded-words.ts';
 import { HISTOGRAM_NUMBERS, type HistogramTotals, histogramTotals, observe } from './histogram.ts';
-
-/** Why a service answers without its pool. */
-export const DEGRADED_REASONS = ['empty', 'unreachable'] as const;
-export type DegradedReason = (typeof DEGRADED_REASONS)[number];
+import {
+  countInWindow,
+  eventsInWindow,
+  markedInWindow,
+  markInWindow,
+  tickInEpoch,
+  WINDOW_NUMBERS,
+  windowTick,
+} from './lane-window.ts';
 
 /** Why an attempt was made again: the keys of `retry.on`, and `status` for `retry.statuses`. */
 export const RETRY_REASONS = ['connect', 'reset', 'timeout', 'status'] as const;
@@ -13,16 +40,22 @@ export type RetryReason = (typeof RETRY_REASONS)[number];
 
 const TURN = 0;
 const EPOCH = 1;
-const DEGRADED_SINCE = 2;
-const DEGRADED_BY = 3;
+const MAINTENANCE = 2;
+const DEGRADED = 3;
+const BREAKER = DEGRADED + DEGRADED_WORDS;
+const HEAD_WORDS = BREAKER + BREAKER_WORDS;
 
 const UPDATES = 0;
-const FIRST_RETRY = 1;
-const DURATION = FIRST_RETRY + RETRY_REASONS.length;
+const IN_FLIGHT = 1;
+const FIRST_RETRY = 2;
+const FIRST_DENIAL = FIRST_RETRY + RETRY_REASONS.length;
+const BREAKER_WINDOW = FIRST_DENIAL + RETRY_DENIALS.length;
+const BUDGET_WINDOW = BREAKER_WINDOW + WINDOW_NUMBERS;
+const DURATION = BUDGET_WINDOW + WINDOW_NUMBERS;
 
-const LAYOUT: CellLayout = { headWords: 16, laneNumbers: DURATION + HISTOGRAM_NUMBERS };
+const LAYOUT: CellLayout = { headWords: Math.ceil(HEAD_WORDS / 2) * 2, laneNumbers: DURATION + HISTOGRAM_NUMBERS };
 
-export function allocateServiceCell(lanes: number): SharedArrayBuffer {
+export function allocateServiceCell(lanes: number): CellPlace {
   return allocateCell(LAYOUT, lanes);
 }
 
@@ -31,8 +64,8 @@ export class ServiceCell {
   readonly #cell: Cell;
   readonly #words: Int32Array;
 
-  constructor(buffer: SharedArrayBuffer, lane: number) {
-    this.#cell = new Cell(buffer, LAYOUT, lane);
+  constructor(place: CellPlace, lane: number) {
+    this.#cell = new Cell(place, LAYOUT, lane);
     this.#words = this.#cell.words;
   }
 
@@ -50,25 +83,104 @@ export class ServiceCell {
     Atomics.add(this.#words, EPOCH, 1);
   }
 
-  /** Marks the service degraded; true for the one caller that found it healthy. `wallMs` is the time of day. */
-  enterDegraded(reason: DegradedReason, wallMs: number): boolean {
-    const since = Math.floor(wallMs / 1000) | 0;
-    if (Atomics.compareExchange(this.#words, DEGRADED_SINCE, 0, since) !== 0) return false;
-    Atomics.store(this.#words, DEGRADED_BY, DEGRADED_REASONS.indexOf(reason));
-    return true;
+  /**
+   * Marks the service degraded; true for the one caller that found it healthy. `wallMs` is the time of day; `isWavering`
+   * says whether good answers may come in between, by default unless the pool is empty.
+   */
+  enterDegraded(reason: DegradedReason, wallMs: number, isWavering = reason !== 'empty'): boolean {
+    return enterDegraded(this.#words, DEGRADED, { reason, wallMs, isWavering });
   }
 
-  /** Marks the service healthy; true for the one caller that found it degraded. */
-  leaveDegraded(): boolean {
-    if (Atomics.load(this.#words, DEGRADED_SINCE) === 0) return false;
-    return Atomics.exchange(this.#words, DEGRADED_SINCE, 0) !== 0;
+  /** A good answer came: true for the one caller that thereby finds the service no longer degraded. */
+  leaveDegraded(wallMs: number): boolean {
+    return leaveDegraded(this.#words, DEGRADED, wallMs);
   }
 
-  /** Since when (milliseconds since the Unix epoch, whole seconds) and why it is degraded; null when it is not. */
-  degraded(): { readonly sinceMs: number; readonly reason: DegradedReason } | null {
-    const since = Atomics.load(this.#words, DEGRADED_SINCE) >>> 0;
-    if (since === 0) return null;
-    return { sinceMs: since * 1000, reason: DEGRADED_REASONS[Atomics.load(this.#words, DEGRADED_BY)] ?? 'empty' };
+  /** Since when and why it is degraded; null when it is not. */
+  degraded(): Degraded | null {
+    return degradedOf(this.#words, DEGRADED);
+  }
+
+  /** Whether an operator has taken the service out of service. */
+  isInMaintenance(): boolean {
+    return Atomics.load(this.#words, MAINTENANCE) === 1;
+  }
+
+  setMaintenance(isOn: boolean): void {
+    Atomics.store(this.#words, MAINTENANCE, isOn ? 1 : 0);
+  }
+
+  /** Whether the breaker lets an attempt through: REFUSED, PASSED, or the token of a probe. */
+  admit(policy: BreakerPolicy, nowMs: number): number {
+    return admit(this.#words, BREAKER, { policy, nowMs });
+  }
+
+  /** Opens the breaker; false when it was not closed. */
+  openBreaker(policy: BreakerPolicy, nowMs: number): boolean {
+    return openBreaker(this.#words, BREAKER, { policy, nowMs });
+  }
+
+  /** A probe of the breaker has ended. */
+  breakerProbeEnded(end: ProbeEnd): BreakerChange {
+    return probeEnded(this.#words, BREAKER, end);
+  }
+
+  breaker(nowMs: number): BreakerView {
+    return breakerOf(this.#words, BREAKER, nowMs);
+  }
+
+  /** How often the breaker has opened. */
+  timesOpened(): number {
+    return timesOpened(this.#words, BREAKER);
+  }
+
+  /** Counts an attempt for the breaker, in the tick of its window. */
+  countForBreaker(tick: number, isFailure: boolean): void {
+    countInWindow(this.#cell, BREAKER_WINDOW, { tick: this.#breakerTick(tick), isMarked: isFailure });
+  }
+
+  /** An attempt that was counted as good for the breaker has failed after all. */
+  failedForBreaker(tick: number): void {
+    markInWindow(this.#cell, BREAKER_WINDOW, this.#breakerTick(tick));
+  }
+
+  /** The attempts and failures that the breaker sees: those since it closed last. */
+  breakerWindow(tick: number): { readonly attempts: number; readonly failures: number } {
+    const own = this.#breakerTick(tick);
+    return {
+      attempts: eventsInWindow(this.#cell, BREAKER_WINDOW, own),
+      failures: markedInWindow(this.#cell, BREAKER_WINDOW, own),
+    };
+  }
+
+  /** Counts an attempt for the budget of retries. */
+  countForBudget(nowMs: number, isRetry: boolean): void {
+    countInWindow(this.#cell, BUDGET_WINDOW, { tick: windowTick(nowMs, BUDGET_WINDOW_MS), isMarked: isRetry });
+  }
+
+  /** The requests and retries of the last ten seconds. */
+  budgetWindow(nowMs: number): { readonly requests: number; readonly retries: number } {
+    const tick = windowTick(nowMs, BUDGET_WINDOW_MS);
+    const retries = markedInWindow(this.#cell, BUDGET_WINDOW, tick);
+    return { requests: eventsInWindow(this.#cell, BUDGET_WINDOW, tick) - retries, retries };
+  }
+
+  requestStarted(): void {
+    this.#cell.add(IN_FLIGHT, 1);
+  }
+
+  requestEnded(): void {
+    this.#cell.add(IN_FLIGHT, -1);
+  }
+
+  /** Attempts on their way at all endpoints, of all workers. */
+  inFlight(): number {
+    return this.#cell.sum(IN_FLIGHT);
+  }
+
+  /** Forgets what a dead worker had under way. */
+  abandonLane(lane: number): void {
+    this.#cell.clear(lane, IN_FLIGHT);
   }
 
   countRetry(reason: RetryReason): void {
@@ -77,6 +189,14 @@ export class ServiceCell {
 
   retries(reason: RetryReason): number {
     return this.#cell.sum(FIRST_RETRY + RETRY_REASONS.indexOf(reason));
+  }
+
+  countDenial(denial: RetryDenial): void {
+    this.#cell.add(FIRST_DENIAL + RETRY_DENIALS.indexOf(denial), 1);
+  }
+
+  denials(denial: RetryDenial): number {
+    return this.#cell.sum(FIRST_DENIAL + RETRY_DENIALS.indexOf(denial));
   }
 
   /** Counts the time from sending a request to the head of its response. */
@@ -95,6 +215,10 @@ export class ServiceCell {
 
   updates(): number {
     return this.#cell.sum(UPDATES);
+  }
+
+  #breakerTick(tick: number): number {
+    return tickInEpoch(tick, breakerEpoch(this.#words, BREAKER));
   }
 }
 

@@ -1,5 +1,5 @@
 // What all workers count of one discovery source: its queries by result, and how long they took.
-import { allocateCell, Cell, type CellLayout } from './cell.ts';
+import { allocateCell, Cell, type CellLayout, type CellPlace } from './cell.ts';
 import { HISTOGRAM_NUMBERS, type HistogramTotals, histogramTotals, observe } from './histogram.ts';
 
 /** How a query ended: with an answer that could be read, or without one. */
@@ -10,7 +10,7 @@ const DURATION = QUERY_RESULTS.length;
 
 const LAYOUT: CellLayout = { headWords: 0, laneNumbers: DURATION + HISTOGRAM_NUMBERS };
 
-export function allocateSourceCell(lanes: number): SharedArrayBuffer {
+export function allocateSourceCell(lanes: number): CellPlace {
   return allocateCell(LAYOUT, lanes);
 }
 
@@ -18,8 +18,8 @@ export function allocateSourceCell(lanes: number): SharedArrayBuffer {
 export class SourceCell {
   readonly #cell: Cell;
 
-  constructor(buffer: SharedArrayBuffer, lane: number) {
-    this.#cell = new Cell(buffer, LAYOUT, lane);
+  constructor(place: CellPlace, lane: number) {
+    this.#cell = new Cell(place, LAYOUT, lane);
   }
 
   /** Counts a query; a blocking one took as long as it blocked. */

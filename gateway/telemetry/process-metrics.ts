@@ -1,10 +1,17 @@
 // The metrics of the process: the leader, the workers, the connections and the log.
 import type { Registry } from 'prom-client';
 import type { GatewayState } from '../core/gateway-state.ts';
+import { limitEvictions } from '../shared/limit-table.ts';
 import { counter, gauge } from './metric-kinds.ts';
 
+export interface ProcessMetricsSources {
+  readonly state: () => GatewayState;
+  readonly limitTable: () => SharedArrayBuffer | null;
+  readonly reloads: () => readonly { readonly result: string; readonly count: number }[];
+}
+
 /** Registers them. */
-export function processMetrics(registry: Registry, state: () => GatewayState): void {
+export function processMetrics(registry: Registry, { state, limitTable, reloads }: ProcessMetricsSources): void {
   gauge(registry, {
     name: 'weir_leader_term',
     help: 'The term of the leader; grows with every change',
@@ -19,6 +26,20 @@ export function processMetrics(registry: Registry, state: () => GatewayState): v
     name: 'weir_log_lines_dropped_total',
     help: 'Lines of the log that could not be written',
     read: () => [[state().logLinesDropped]],
+  });
+  counter(registry, {
+    name: 'weir_rate_limit_evictions_total',
+    help: 'Keys of rate limits that were forgotten while they mattered, for want of room',
+    read: () => {
+      const table = limitTable();
+      return [[table === null ? 0 : limitEvictions(table)]];
+    },
+  });
+  counter(registry, {
+    name: 'weir_config_reloads_total',
+    help: 'Reloads of the configuration by what came of them',
+    labels: ['result'],
+    read: () => reloads().map(({ result, count }) => [count, { result }]),
   });
   gauge(registry, {
     name: 'weir_connections',

@@ -1,7 +1,7 @@
 // The metrics of routes: requests, their durations, and answers without the pool.
 import type { Registry } from 'prom-client';
+import { DEGRADED_REASONS } from '../shared/degraded-words.ts';
 import { COUNTED_METHODS, DEGRADED_SOURCES, type RouteCell, STATUS_CLASSES } from '../shared/route-cell.ts';
-import { DEGRADED_REASONS } from '../shared/service-cell.ts';
 import { counter, gauge, type Sample } from './metric-kinds.ts';
 import { SharedHistogram } from './shared-histogram.ts';
 
@@ -25,6 +25,25 @@ export function routeMetrics(registry: Registry, routes: Routes): void {
     help: 'Requests under way',
     labels: ['route'],
     read: () => routes().map(({ route, cell }) => [cell.inFlight(), { route }]),
+  });
+  counter(registry, {
+    name: 'weir_rate_limited_total',
+    help: 'Requests refused by a rate limit',
+    labels: ['route'],
+    read: () => routes().map(({ route, cell }) => [cell.rateLimited(), { route }]),
+  });
+  gauge(registry, {
+    name: 'weir_concurrency',
+    help: 'Requests that hold a place of the concurrency limit, and that wait for one',
+    labels: ['route', 'state'],
+    read: () =>
+      routes().flatMap(({ route, cell }): Sample[] => {
+        const { running, waiting } = cell.concurrency();
+        return [
+          [running, { route, state: 'running' }],
+          [waiting, { route, state: 'waiting' }],
+        ];
+      }),
   });
   counter(registry, {
     name: 'weir_degraded_responses_total',

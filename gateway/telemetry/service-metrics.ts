@@ -1,9 +1,12 @@
 // The metrics of services and their endpoints: attempts, retries, ejections, and whether a service is degraded.
 import type { Registry } from 'prom-client';
+import type { Clock } from '../core/clock.ts';
 import { OUTCOMES } from '../core/failure.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
-import { ENDPOINT_STATES, type EndpointView } from '../pool/view.ts';
-import { EndpointCell } from '../shared/endpoint-cell.ts';
+import { ENDPOINT_STATES, type EndpointView, ejectionsBy } from '../pool/view.ts';
+import { BREAKER_STATES } from '../resilience/breaker.ts';
+import { RETRY_DENIALS } from '../resilience/retry.ts';
+import { EJECTION_TRIGGERS, EndpointCell } from '../shared/endpoint-cell.ts';
 import { RETRY_REASONS, ServiceCell } from '../shared/service-cell.ts';
 import { counter, gauge, type Sample } from './metric-kinds.ts';
 import { SharedHistogram } from './shared-histogram.ts';
@@ -11,10 +14,11 @@ import { SharedHistogram } from './shared-histogram.ts';
 export interface ServiceMetricsSources {
   readonly snapshots: () => readonly ServiceSnapshot[];
   readonly endpoints: (snapshot: ServiceSnapshot) => readonly EndpointView[];
+  readonly clock: Clock;
 }
 
 /** Registers them. */
-export function serviceMetrics(registry: Registry, { snapshots, endpoints }: ServiceMetricsSources): void {
+export function serviceMetrics(registry: Registry, { snapshots, endpoints, clock }: ServiceMetricsSources): void {
   const perService = (sample: (cell: ServiceCell, service: string) => Sample[]): Sample[] =>
     snapshots().flatMap(({ service, cell }) => sample(new ServiceCell(cell, -1), service));
   counter(registry, {
@@ -43,14 +47,35 @@ export function serviceMetrics(registry: Registry, { snapshots, endpoints }: Ser
       perService((cell, service) => RETRY_REASONS.map((reason) => [cell.retries(reason), { service, reason }])),
   });
   counter(registry, {
+    name: 'weir_retries_denied_total',
+    help: 'Attempts that the policy wanted and that could not be made again',
+    labels: ['service', 'reason'],
+    read: () =>
+      perService((cell, service) => RETRY_DENIALS.map((reason) => [cell.denials(reason), { service, reason }])),
+  });
+  gauge(registry, {
+    name: 'weir_breaker_state',
+    help: 'The breaker of a service: 0 closed, 1 open, 2 half-open',
+    labels: ['service'],
+    read: () =>
+      perService((cell, service) => [[BREAKER_STATES.indexOf(cell.breaker(clock.nowMs()).state), { service }]]),
+  });
+  counter(registry, {
+    name: 'weir_breaker_opened_total',
+    help: 'How often the breaker of a service opened',
+    labels: ['service'],
+    read: () => perService((cell, service) => [[cell.timesOpened(), { service }]]),
+  });
+  counter(registry, {
     name: 'weir_ejections_total',
     help: 'Endpoints set aside',
     labels: ['service', 'reason'],
     read: () =>
-      snapshots().map((snapshot) => [
-        endpoints(snapshot).reduce((sum, { ejections }) => sum + ejections, 0),
-        { service: snapshot.service, reason: 'consecutive_failures' },
-      ]),
+      snapshots().flatMap((snapshot) =>
+        EJECTION_TRIGGERS.map(
+          (reason): Sample => [ejectionsBy(snapshot, reason), { service: snapshot.service, reason }],
+        ),
+      ),
   });
   gauge(registry, {
     name: 'weir_endpoints',

@@ -39,6 +39,8 @@ export class Crew {
   readonly #members = new Set<Member>();
   readonly #pauses = new Map<number, number>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Workers that are to be replaced, one at a time: each needs a lane while it drains. */
+  readonly #due = new Set<number>();
   #isStopping = false;
   restarts = 0;
 
@@ -77,6 +79,12 @@ export class Crew {
       this.#spawn(id);
     }
     return true;
+  }
+
+  /** Replaces every worker without loss; the next begins when one has been replaced. */
+  replaceAll(): void {
+    for (const { id } of this.members()) this.#due.add(id);
+    this.#replaceNext();
   }
 
   /** Lets every worker finish what it has under way; resolves when all are gone, at the latest after `drainMs`. */
@@ -120,6 +128,15 @@ export class Crew {
     this.#options.onMessage(member, message);
   }
 
+  #replaceNext(): void {
+    const [id] = this.#due;
+    if (id === undefined || this.#isStopping) return;
+    const isBusy = this.members().length > this.#options.size;
+    if (isBusy) return;
+    this.#due.delete(id);
+    if (!this.restart(id, false)) this.#replaceNext();
+  }
+
   async #retire(member: Member): Promise<void> {
     if (member.state === 'draining') return;
     member.state = 'draining';
@@ -134,6 +151,7 @@ export class Crew {
     this.#members.delete(member);
     this.#options.onGone(member);
     const hasReplacement = [...this.#members].some(({ id }) => id === member.id);
+    if (hasReplacement) this.#replaceNext();
     if (this.#isStopping || hasReplacement) return;
     this.restarts++;
     const livedMs = performance.now() - member.bornMs;

@@ -3,6 +3,17 @@ import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import type { DiscoveryUpdate, ResumePoint } from '../core/discovery-update.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
+import type { CellPlace } from '../shared/cell.ts';
+
+/** The routes in force, and what their requests share with those of other workers. */
+export interface Routing {
+  readonly routes: readonly RouteConfig[];
+  readonly routeCells: ReadonlyMap<string, CellPlace>;
+  /** For the rate limits; null where no route has any. */
+  readonly limitTable: SharedArrayBuffer | null;
+  /** Every service that a route uses, also those whose pool is still empty. */
+  readonly services: readonly ServiceSnapshot[];
+}
 
 /** What a worker is born with. */
 export interface WorkerBirth {
@@ -11,12 +22,9 @@ export interface WorkerBirth {
   /** Its lane in all cells; no two living workers have the same. */
   readonly lane: number;
   readonly gateway: GatewayConfig;
-  readonly routes: readonly RouteConfig[];
-  readonly routeCells: ReadonlyMap<string, SharedArrayBuffer>;
-  readonly sourceCells: ReadonlyMap<string, SharedArrayBuffer>;
-  readonly gatewayCell: SharedArrayBuffer;
-  /** Every service, also those whose pool is still empty. */
-  readonly services: readonly ServiceSnapshot[];
+  readonly routing: Routing;
+  readonly sourceCells: ReadonlyMap<string, CellPlace>;
+  readonly gatewayCell: CellPlace;
   /** The version of the newest change among them. */
   readonly version: number;
   readonly reusePort: boolean;
@@ -25,10 +33,18 @@ export interface WorkerBirth {
 export type ToWorker =
   /** One service changed. Messages arrive in order, so a worker misses no version. */
   | { readonly kind: 'snapshot'; readonly snapshot: ServiceSnapshot }
+  /** Other routes are in force. */
+  | { readonly kind: 'routes'; readonly routing: Routing }
   /** Open the listeners. */
   | { readonly kind: 'listen' }
   /** The lease that the worker took is confirmed: ask, from here. */
-  | { readonly kind: 'lead'; readonly term: number; readonly resume: readonly ResumePoint[] }
+  | {
+      readonly kind: 'lead';
+      readonly term: number;
+      readonly resume: readonly ResumePoint[];
+      /** The routes whose services these are: some of them list the endpoints. */
+      readonly routes: readonly RouteConfig[];
+    }
   /** Accept no more, finish what is under way, say `drained`. */
   | { readonly kind: 'drain' };
 

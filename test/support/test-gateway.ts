@@ -8,7 +8,9 @@ import { Catalog } from '../../gateway/pool/catalog.ts';
 import { type EndpointView, viewEndpoints } from '../../gateway/pool/view.ts';
 import { DataPlane } from '../../gateway/proxy/data-plane.ts';
 import { allocateGatewayCell, GatewayCell } from '../../gateway/shared/gateway-cell.ts';
-import { allocateRouteCell } from '../../gateway/shared/route-cell.ts';
+import { allocateLimitTable } from '../../gateway/shared/limit-table.ts';
+import { allocateRouteCell, RouteCell } from '../../gateway/shared/route-cell.ts';
+import { ServiceCell } from '../../gateway/shared/service-cell.ts';
 import { endpoint } from './endpoints.ts';
 
 export interface TestGatewayOptions {
@@ -16,6 +18,8 @@ export interface TestGatewayOptions {
   readonly endpoints: readonly (number | Endpoint)[];
   /** Parts of the route file, as its YAML would give them. */
   readonly route?: Readonly<Record<string, unknown>>;
+  /** Further routes of the same service, by name. */
+  readonly otherRoutes?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Parts of gateway.yaml, as its YAML would give them. */
   readonly gateway?: Readonly<Record<string, unknown>>;
 }
@@ -24,6 +28,9 @@ export interface TestGateway {
   readonly port: number;
   readonly records: AccessRecord[];
   readonly logLines: string[];
+  /** What the workers share of the service and of the route, to be read, and the switches of an operator. */
+  readonly service: ServiceCell;
+  readonly counts: RouteCell;
   endpoints(): EndpointView[];
   update(endpoints: readonly (number | Endpoint)[]): void;
   /** Open connections of clients and to endpoints. */
@@ -40,14 +47,13 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     ...options.gateway,
     listen: [{ address: '127.0.0.1:1' }],
   });
-  const route: RouteConfig = {
-    name: 'r',
-    file: 'r.yaml',
-    ...routeSchema.parse({ service: 's', match: [{ paths: ['/*'] }], ...options.route }),
-    source: 'static',
-  };
-  const catalog = new Catalog(['s'], LANES);
-  catalog.update('s', options.endpoints.map(asEndpoint));
+  const route = parseRoute('r', { match: [{ paths: ['/*'] }], ...options.route });
+  const others = Object.entries(options.otherRoutes ?? {}).map(([name, given]) => parseRoute(name, given));
+  const routes = [route, ...others];
+  const catalog = new Catalog(['s'], { lanes: LANES, clock: systemClock });
+  const { cell: serviceCell } = catalog.update('s', options.endpoints.map(asEndpoint)) ?? {};
+  if (serviceCell === undefined) throw new Error('the catalog does not know the service');
+  const routeCell = allocateRouteCell(LANES);
   const cell = new GatewayCell(allocateGatewayCell(LANES), 0);
   const records: AccessRecord[] = [];
   const logLines: string[] = [];
@@ -56,9 +62,15 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   };
   const plane = new DataPlane({
     gateway: { ...gateway, listen: [{ host: '127.0.0.1', port: 0 }] },
-    routes: [route],
-    routeCells: new Map([['r', allocateRouteCell(LANES)]]),
-    services: catalog.all(),
+    routing: {
+      routes,
+      routeCells: new Map([['r', routeCell], ...others.map(({ name }) => [name, allocateRouteCell(LANES)] as const)]),
+      limitTable: routes.every(({ rateLimit }) => rateLimit.length === 0)
+        ? null
+        : allocateLimitTable({ entries: 4096 }),
+      services: catalog.all(),
+    },
+    onKept: () => undefined,
     cell,
     lane: 0,
     reusePort: false,
@@ -72,7 +84,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     port,
     records,
     logLines,
-    endpoints: () => catalog.all().flatMap((snapshot) => viewEndpoints(snapshot, { lanes: LANES, clock: systemClock })),
+    service: new ServiceCell(serviceCell, -1),
+    counts: new RouteCell(routeCell, -1),
+    endpoints: () =>
+      catalog.all().flatMap((snapshot) => viewEndpoints(snapshot, { clock: systemClock, slowStart: route.slowStart })),
     update: (endpoints) => {
       const snapshot = catalog.update('s', endpoints.map(asEndpoint));
       if (snapshot !== undefined) plane.apply(snapshot);
@@ -84,6 +99,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     drain: () => plane.drain(),
     stop: () => plane.stop(),
   };
+}
+
+function parseRoute(name: string, given: Readonly<Record<string, unknown>>): RouteConfig {
+  return { name, file: `${name}.yaml`, ...routeSchema.parse({ service: 's', ...given }), source: 'static' };
 }
 
 function asEndpoint(given: number | Endpoint): Endpoint {

@@ -37,7 +37,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ['config', 'discovery'],
   yaml: ['config'],
   negotiator: ['proxy'],
-  'lru-cache': ['registration'],
+  'lru-cache': ['registration', 'proxy'],
+  'mysql2/promise': ['registration'],
 };
 
 interface Import {

@@ -64,12 +64,36 @@ describe('the embedded registry', () => {
       host: '127.0.0.1',
       port: 8510,
       store: { kind: 'sqlite', path: 'data/registry.db' },
+      secret: '',
     });
   });
 
   it('may live in memory', () => {
     const text = 'discovery: { embeddedRegistry: { store: "sqlite::memory:" } }';
-    expect(valid(checkGateway(text)).discovery.embeddedRegistry?.store.path).toBe(':memory:');
+    expect(valid(checkGateway(text)).discovery.embeddedRegistry?.store).toEqual({
+      kind: 'sqlite',
+      path: ':memory:',
+    });
+  });
+
+  it('may live in MySQL', () => {
+    const text = 'discovery: { embeddedRegistry: { store: "mysql://weir:p%40ss@db.example/weir" } }';
+    expect(valid(checkGateway(text)).discovery.embeddedRegistry?.store).toEqual({
+      kind: 'mysql',
+      host: 'db.example',
+      port: 3306,
+      user: 'weir',
+      password: 'p@ss',
+      database: 'weir',
+    });
+  });
+
+  it('listens on another address than loopback only with a secret', () => {
+    const text = 'discovery: { embeddedRegistry: { address: "0.0.0.0:8510", secret: s3cret } }';
+    expect(valid(checkGateway(text)).discovery.embeddedRegistry).toMatchObject({ host: '0.0.0.0', secret: 's3cret' });
+    expect(problemLines(checkGateway('discovery: { embeddedRegistry: { address: "0.0.0.0:8510" } }'))).toEqual([
+      'g.yaml:1:43 discovery.embeddedRegistry.address: not a loopback address, expected secret to be set as well',
+    ]);
   });
 });
 
@@ -273,11 +297,11 @@ describe('refused values, each with its place and what was expected', () => {
     ],
     [
       'discovery: { embeddedRegistry: { store: data.db } }',
-      '1:41 discovery.embeddedRegistry.store: not valid, expected a store like sqlite:data/registry.db',
+      '1:41 discovery.embeddedRegistry.store: not valid, expected a store like sqlite:data/registry.db or mysql://user:password@host/database',
     ],
     [
       'discovery:\n  embeddedRegistry:',
-      '2:20 discovery.embeddedRegistry: no value, expected a mapping with address, store',
+      '2:20 discovery.embeddedRegistry: no value, expected a mapping with address, store, secret',
     ],
     ['limits: { body: 10MB }', '1:17 limits.body: not valid, expected a size like 64KiB or 10MiB, or off'],
     [

@@ -8,7 +8,6 @@ const GATEWAY = [
   ['listen: [{ address: "a:443", http2: true }]', 'listen[0].http2'],
   ['listen: [{ address: "a:80", redirect: https }]', 'listen[0].redirect'],
   ['listen: [{ address: "a:80", proxyProtocol: [] }]', 'listen[0].proxyProtocol'],
-  ['discovery: { embeddedRegistry: { store: "mysql://u:p@h/db" } }', 'discovery.embeddedRegistry.store'],
   ['degradedCache: { maxBytes: 64MiB }', 'degradedCache'],
   ['tracing: { otlp: http://a:1, sample: 1% }', 'tracing'],
 ] as const;

@@ -16,7 +16,7 @@ const instance: Instance = {
 
 async function watchOnce(service: string): Promise<SourceEvent[]> {
   const events: SourceEvent[] = [];
-  const source = createStaticSource(new Map([['web', [instance]]]));
+  const source = createStaticSource((service) => (service === 'web' ? [instance] : []));
   source.watch({ service, resumeIndex: null, onEvent: (event) => events.push(event) });
   expect(events).toEqual([]);
   await Promise.resolve();
@@ -35,7 +35,7 @@ it('knows no instance of a service that is not listed', async () => {
 
 it('reports nothing after it was stopped', async () => {
   const events: SourceEvent[] = [];
-  const source = createStaticSource(new Map([['web', [instance]]]));
+  const source = createStaticSource((service) => (service === 'web' ? [instance] : []));
   source.watch({ service: 'web', resumeIndex: null, onEvent: (event) => events.push(event) }).stop();
   await Promise.resolve();
   expect(events).toEqual([]);

@@ -1,34 +1,53 @@
 import { describe, expect, it } from 'vitest';
+import { WeightedRoundRobin } from '../../../gateway/balancing/weighted-round-robin.ts';
 import type { Outcome } from '../../../gateway/core/failure.ts';
 import type { Endpoint } from '../../../gateway/core/instance.ts';
 import { Catalog } from '../../../gateway/pool/catalog.ts';
-import { Lease, type TrafficChange } from '../../../gateway/pool/lease.ts';
+import type { Group } from '../../../gateway/pool/group.ts';
+import { Lease } from '../../../gateway/pool/lease.ts';
+import type { PoolPolicies } from '../../../gateway/pool/policies.ts';
 import { Pool } from '../../../gateway/pool/pool.ts';
 import type { PooledEndpoint } from '../../../gateway/pool/pooled-endpoint.ts';
+import type { BreakerChange, TrafficChange } from '../../../gateway/pool/traffic-judge.ts';
+import { ejectionPolicy } from '../../support/ejection-policy.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const ejection = { consecutiveFailures: 5, baseMs: 5000, maxMs: 300_000, maxPercent: 50 };
+const POLICIES: PoolPolicies = {
+  ejection: ejectionPolicy(),
+  slowStart: { windowMs: 0, minPercent: 10 },
+  breaker: null,
+  keepsLabels: false,
+  isPeakSensitive: false,
+};
 const LANES = 4;
 
 /** A service seen by several workers at once. */
 class Scene {
   readonly clock = createScriptedClock();
-  readonly catalog = new Catalog(['s'], LANES);
+  readonly catalog = new Catalog(['s'], { lanes: LANES, clock: this.clock });
   readonly changes: TrafficChange[] = [];
+  readonly breakerChanges: BreakerChange[] = [];
   readonly gone: string[] = [];
   readonly workers: readonly Pool[];
+  readonly groups: readonly Group[];
 
-  constructor(endpoints: readonly Endpoint[], workers = 2) {
+  constructor(endpoints: readonly Endpoint[], workers = 2, policies: Partial<PoolPolicies> = {}) {
     const snapshot = this.catalog.update('s', endpoints);
     if (snapshot === undefined) throw new Error('the catalog does not know the service');
     this.workers = Array.from({ length: workers }, (_, lane) => {
       return new Pool(snapshot, {
         lane,
         clock: this.clock,
+        policies: { ...POLICIES, ...policies },
+        onBreakerChange: (_service, change) => this.breakerChanges.push(change),
         onTrafficChange: (_service, change) => this.changes.push(change),
         onGone: ({ key }) => this.gone.push(key),
       });
+    });
+    this.groups = this.workers.map((pool) => {
+      const balancer = new WeightedRoundRobin<PooledEndpoint>(() => pool.shared.nextTurn());
+      return pool.addGroup({ labels: null, balancer });
     });
   }
 
@@ -39,7 +58,9 @@ class Scene {
 
   acquire(worker = 0, options: { tried?: PooledEndpoint[]; failOpen?: boolean } = {}) {
     const { tried = [], failOpen = false } = options;
-    return this.workers[worker]?.acquire({ tried, ejection, failOpen }) ?? 'empty';
+    const group = this.groups[worker];
+    if (group === undefined) throw new Error(`no worker ${worker}`);
+    return this.workers[worker]?.acquire({ group, tried, hash: undefined, failOpen }) ?? 'empty';
   }
 
   /** One request through a worker; the outcome may depend on the endpoint's port. */
@@ -96,11 +117,16 @@ describe('a pool', () => {
     const seen = scene.requests(100, badFor(2));
     expect(seen.get('2')).toBe(5);
     expect(scene.changes).toHaveLength(1);
-    expect(scene.changes[0]).toMatchObject({ to: 'ejected', why: 'connection_refused', failures: 5, forMs: 5000 });
+    expect(scene.changes[0]).toMatchObject({
+      to: 'ejected',
+      reason: { why: 'connection_refused', trigger: 'consecutive_failures', figure: 5 },
+      forMs: 5000,
+    });
   });
 
   it('forgets failures with a success in between', () => {
-    const scene = new Scene([endpoint(1), endpoint(2)], 1);
+    const byRowsOnly = { ejection: ejectionPolicy({ failurePercent: Number.POSITIVE_INFINITY }) };
+    const scene = new Scene([endpoint(1), endpoint(2)], 1, byRowsOnly);
     let count = 0;
     const everyFifthGood = (port: number): Outcome => (port === 2 && ++count % 5 !== 0 ? 'status' : 'success');
     expect(scene.requests(200, everyFifthGood).get('2')).toBe(100);
@@ -123,7 +149,7 @@ describe('a pool', () => {
     expect(lone.requests(50, badFor(1)).get('1')).toBe(50);
     const three = new Scene([endpoint(1), endpoint(2), endpoint(3)]);
     three.requests(200, badFor(1, 2));
-    expect(three.workers[0]?.ejectedCount()).toBe(1);
+    expect(three.workers[0]?.usable.filter(({ cell }) => cell.isEjected())).toHaveLength(1);
   });
 
   it('lets exactly one request through when the time is over; success brings it back', () => {
@@ -176,10 +202,9 @@ describe('a pool', () => {
   });
 
   it('says that all are ejected, or takes turns among them where that is better than nothing (case 111)', () => {
-    const scene = new Scene([endpoint(1), endpoint(2)], 1);
-    const all = { ...ejection, maxPercent: 100 };
+    const scene = new Scene([endpoint(1), endpoint(2)], 1, { ejection: ejectionPolicy({ maxPercent: 100 }) });
     for (let at = 0; at < 20; at++) {
-      const lease = scene.workers[0]?.acquire({ tried: [], ejection: all, failOpen: false });
+      const lease = scene.acquire();
       if (lease instanceof Lease) lease.release('status');
     }
     expect(scene.acquire()).toBe('ejected');

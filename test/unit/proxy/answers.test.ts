@@ -13,7 +13,7 @@ function field(lines: string, name: string): string | undefined {
 
 describe('an answer of the gateway itself', () => {
   it.each(situations)('for %s is whole, marked and not cached', (situation) => {
-    const { head, content } = errorAnswer(situation, 'id-1', undefined);
+    const { head, content } = errorAnswer(situation, 'id-1');
     expect(JSON.parse(content.toString())).toMatchObject({ status: head.status, requestId: 'id-1' });
     expect(field(head.lines, 'Content-Type')).toBe('application/problem+json');
     expect(field(head.lines, 'Content-Length')).toBe(String(content.length));
@@ -23,7 +23,7 @@ describe('an answer of the gateway itself', () => {
   });
 
   it('asks to come back when the pool is empty', () => {
-    expect(field(errorAnswer('empty_pool', 'i', undefined).head.lines, 'Retry-After')).toBe('5');
+    expect(field(errorAnswer('empty_pool', 'i').head.lines, 'Retry-After')).toBe('5');
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('an answer of the gateway itself', () => {
     ['application/json, text/html;q=0.5', 'application/problem+json'],
     ['text/html;q=0, */*', 'application/problem+json'],
   ])('to a client that accepts "%s" is %s', (accept, type) => {
-    expect(field(errorAnswer('no_route', 'i', accept).head.lines, 'Content-Type')).toBe(type);
+    expect(field(errorAnswer('no_route', 'i', { accept }).head.lines, 'Content-Type')).toBe(type);
   });
 
   it('as raw octets ends the connection and has its exact length', () => {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { decayedStep, ejectionAllowance, ejectionMs, grownStep } from '../../../gateway/resilience/ejection.ts';
+import {
+  decayedStep,
+  ejectionAllowance,
+  ejectionMs,
+  grownStep,
+  lowerMedian,
+  tooManyFailures,
+  tooSlow,
+} from '../../../gateway/resilience/ejection.ts';
+import { ejectionPolicy } from '../../support/ejection-policy.ts';
 
-const policy = { consecutiveFailures: 5, baseMs: 5000, maxMs: 300_000, maxPercent: 50 };
+const policy = ejectionPolicy();
 
 describe('an ejection', () => {
   it.each([
@@ -38,5 +47,60 @@ describe('an ejection', () => {
     expect([0, 299_999, 300_000, 900_000, 9_000_000].map((ms) => decayedStep(policy, step, ms))).toEqual([
       6, 6, 5, 3, 0,
     ]);
+  });
+});
+
+describe('the share of failures', () => {
+  it.each([
+    [0, 0, null],
+    [19, 19, null],
+    [20, 9, null],
+    [20, 10, 50],
+    [20, 20, 100],
+    [1000, 499, null],
+    [1000, 999, 99],
+  ])('of %d attempts with %d failures is too much: %s', (attempts, failures, percent) => {
+    expect(tooManyFailures(policy, attempts, failures)).toBe(percent);
+  });
+
+  it('never ejects when it is off', () => {
+    expect(tooManyFailures(ejectionPolicy({ failurePercent: Number.POSITIVE_INFINITY }), 100, 100)).toBeNull();
+  });
+
+  it('ejects at 100 % only when nothing is good', () => {
+    const all = ejectionPolicy({ failurePercent: 100 });
+    expect([tooManyFailures(all, 100, 99), tooManyFailures(all, 100, 100)]).toEqual([null, 100]);
+  });
+});
+
+describe('a latency', () => {
+  const slow = ejectionPolicy({ slowerThan: 3 });
+
+  it.each([
+    [30, 10, null],
+    [31, 10, 3.1],
+    [100, 10, 10],
+    [9.9, 1, null],
+    [10, 1, 10],
+    [100, 0, null],
+  ])('of %d ms beside a median of %d ms is too high: %s', (latencyMs, medianMs, ratio) => {
+    expect(tooSlow(slow, latencyMs, medianMs)).toBe(ratio);
+  });
+
+  it('is never too high when the rule is off', () => {
+    expect(tooSlow(policy, 1e9, 1)).toBeNull();
+  });
+});
+
+describe('the median', () => {
+  it.each([
+    [[], 0],
+    [[5], 5],
+    [[9, 2], 2],
+    [[9, 2, 4], 4],
+    [[100, 9, 2, 4], 4],
+    [[1, 10, 2, 100, 3], 3],
+  ])('of %j is %d', (latencies, median) => {
+    expect(lowerMedian([...latencies])).toBe(median);
   });
 });

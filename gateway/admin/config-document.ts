@@ -1,0 +1,35 @@
+// The document of /debug/config: what is in force, without secrets, and what is not in force although it is written.
+import type { GatewayConfig } from '../config/gateway-schema.ts';
+import type { RouteConfig } from '../config/route-schema.ts';
+
+/** Keys whose values are secrets, wherever they stand. */
+const SECRET_KEYS: ReadonlySet<string> = new Set(['token', 'password', 'secret']);
+
+/** Everything that is in force, as plain data; `quarantined` are the files that are not. */
+export function configDocument(
+  gateway: GatewayConfig,
+  routes: readonly RouteConfig[],
+  quarantined: readonly object[],
+): object {
+  return { gateway: masked(gateway), routes: routes.map(masked), quarantined };
+}
+
+function masked(value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY) return 'off';
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (typeof value === 'string') return withoutCredentials(value);
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, isSecret(key, part) ? '***' : masked(part)]),
+  );
+}
+
+function isSecret(key: string, value: unknown): boolean {
+  return SECRET_KEYS.has(key) && typeof value === 'string' && value !== '';
+}
+
+/** URLs may carry a user and a password. */
+function withoutCredentials(text: string): string {
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1***@');
+}

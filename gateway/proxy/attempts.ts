@@ -1,0 +1,229 @@
+// The attempts of one request: an endpoint after the other, until one answers or no more may be tried.
+import type { AttemptRecord } from '../core/access-record.ts';
+import type { ErrorSituation } from '../core/errors.ts';
+import type { AttemptFailure, Outcome } from '../core/failure.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import type { Group } from '../pool/group.ts';
+import type { Lease } from '../pool/lease.ts';
+import type { NoLease } from '../pool/pool.ts';
+import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
+import { decideRetry, type FailedAttempt, isIdempotent, isWithinBudget } from '../resilience/retry.ts';
+import type { DegradedReason } from '../shared/degraded-words.ts';
+import { retryReason } from '../shared/service-cell.ts';
+import { beginCopy } from './answer-copy.ts';
+import type { RequestContent } from './exchange.ts';
+import type { FieldRewrite } from './forwarded-fields.ts';
+import { Relay, type RelayOwner } from './relay.ts';
+import { hostFor } from './route.ts';
+import type { RoutedRequest, TransactionServices } from './routed-request.ts';
+import type { UpstreamFailure } from './upstream.ts';
+
+/** The transaction whose attempts these are. */
+export interface AttemptsOwner {
+  readonly request: RoutedRequest;
+  readonly services: TransactionServices;
+  readonly content: RequestContent | null;
+  readonly isFinished: boolean;
+  /** Field lines that every answer gets. */
+  readonly addedLines: string;
+  /** The head of an answer goes to the client. */
+  answering(status: number): void;
+  /** No attempt gave an answer for the client. */
+  attemptsFailed(reason: DegradedReason, situation: ErrorSituation): void;
+  /** The answer went out whole (null), or what broke it off. */
+  attemptsEnded(error: string | null): void;
+}
+
+export class Attempts implements RelayOwner {
+  readonly #owner: AttemptsOwner;
+  readonly #tried: PooledEndpoint[] = [];
+  readonly #records: AttemptRecord[] = [];
+  readonly #isRepeatable: boolean;
+  /** What the endpoint tried last was chosen from. */
+  #group: Group | undefined;
+  #lease: Lease | undefined;
+  #relay: Relay | undefined;
+  #hasResentStale = false;
+  /** What the answer under way says of its endpoint. */
+  #verdict: Outcome = 'success';
+
+  constructor(owner: AttemptsOwner) {
+    this.#owner = owner;
+    const { exchange } = owner.request;
+    this.#isRepeatable = isIdempotent(exchange.method) || exchange.header('idempotency-key') !== undefined;
+  }
+
+  get records(): readonly AttemptRecord[] {
+    return this.#records;
+  }
+
+  /** The branch of the split that served the request, and the one that it was for where that had no endpoint. */
+  get branchLabel(): string | null {
+    const { route, branch } = this.#owner.request;
+    return route.choice.labelOf(this.#group, branch);
+  }
+
+  start(lastFailure?: AttemptFailure): void {
+    const acquired = this.#acquire();
+    if (typeof acquired !== 'string') {
+      if (lastFailure !== undefined) this.#countRetry(retryReason(lastFailure));
+      this.#send(acquired);
+    } else if (acquired === 'empty') this.#owner.attemptsFailed('empty', 'empty_pool');
+    else if (acquired === 'breaker') this.#owner.attemptsFailed('breaker', lastFailure ?? 'breaker_open');
+    else this.#owner.attemptsFailed('unreachable', lastFailure ?? 'empty_pool');
+  }
+
+  drained(): void {
+    this.#relay?.drained();
+  }
+
+  /** Gives the attempt under way up. */
+  abort(outcome: Outcome): void {
+    this.#relay?.abort();
+    this.#release(outcome);
+  }
+
+  get responseRewrite(): FieldRewrite {
+    return this.#owner.request.route.responseRewrite;
+  }
+
+  addedLines(): string {
+    return this.#owner.addedLines;
+  }
+
+  headArrived(head: ResponseHead): boolean {
+    const { request, services } = this.#owner;
+    const { route } = request;
+    const lease = this.#lease;
+    if (lease === undefined) return false;
+    const { status, fields } = head;
+    const elapsedMs = lease.elapsedMs();
+    route.pool.shared.observeUpstream(elapsedMs / 1000);
+    // An endpoint that says when to come back is loaded, not broken.
+    const isFailure = route.failureStatuses.has(status) && fields.get('retry-after') === undefined;
+    this.#verdict = isFailure ? 'status' : 'success';
+    if (route.retryStatuses.has(status) && this.#retryElsewhere()) return false;
+    if (status >= 500 && route.fallback?.on.has('status-5xx') === true) {
+      this.#release(this.#verdict);
+      queueMicrotask(() => this.#owner.attemptsFailed('status-5xx', 'failed_status'));
+      return false;
+    }
+    if (this.#verdict === 'success') {
+      lease.answered(elapsedMs);
+      if (route.pool.shared.leaveDegraded(services.clock.wallMs())) services.onDegraded(route.service, null);
+    }
+    if (route.keepsStale && services.staleCache !== null) {
+      const parts = { exchange: request.exchange, head, cache: services.staleCache, wallMs: services.clock.wallMs() };
+      this.#relay?.copyTo(beginCopy(parts));
+    }
+    this.#owner.answering(status);
+    return true;
+  }
+
+  callFailed(failed: UpstreamFailure): void {
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    const reason = retryReason(failed.failure);
+    if (failed.stale && !this.#hasResentStale && this.#isRepeatable && this.#isReplayable()) {
+      // The endpoint closed a kept connection: that says nothing against it, a fresh one decides.
+      this.#hasResentStale = true;
+      queueMicrotask(() => this.#send(lease));
+      return;
+    }
+    this.#release(failed.isLocal ? 'client_gone' : failed.failure);
+    if (!this.#mayRetry(reason, failed.sent)) {
+      this.#owner.attemptsFailed('unreachable', failed.failure);
+      return;
+    }
+    this.start(failed.failure);
+  }
+
+  answerEnded(outcome: 'success' | 'truncated'): void {
+    this.#release(outcome === 'truncated' ? 'truncated' : this.#verdict);
+    this.#owner.attemptsEnded(outcome === 'truncated' ? 'truncated' : null);
+  }
+
+  /** Sends the request to another endpoint because of the status that this one gave, if there is one. */
+  #retryElsewhere(): boolean {
+    if (!this.#mayRetry('status', true)) return false;
+    const next = this.#acquire();
+    // Nobody else to ask: this answer is better than none.
+    if (typeof next === 'string') return false;
+    this.#release(this.#verdict);
+    this.#countRetry('status');
+    queueMicrotask(() => this.#send(next));
+    return true;
+  }
+
+  #acquire(): Lease | NoLease {
+    const { route, branch, hash } = this.#owner.request;
+    const failOpen = route.fallback === null || !route.fallback.on.has('unreachable');
+    return route.choice.acquire(branch, { tried: this.#tried, hash, failOpen });
+  }
+
+  #send(lease: Lease): void {
+    if (this.#owner.isFinished) {
+      lease.release('client_gone');
+      return;
+    }
+    const { exchange, route, target, lines } = this.#owner.request;
+    const { endpoint } = lease;
+    if (!this.#tried.includes(endpoint)) {
+      this.#tried.push(endpoint);
+      route.pool.shared.countForBudget(lease.startedMs, this.#tried.length > 1);
+    }
+    this.#lease = lease;
+    this.#group = lease.group;
+    this.#relay = new Relay(exchange, this);
+    this.#relay.start(this.#owner.services.upstream, endpoint, {
+      method: exchange.method,
+      target,
+      host: hostFor(route, exchange.host, endpoint.key),
+      lines,
+      content: this.#owner.content,
+      timeouts: route.config.timeout,
+      tls: route.tls,
+      dropTrailers: route.requestRewrite.drop,
+      needsFresh: this.#hasResentStale,
+    });
+  }
+
+  #mayRetry(reason: FailedAttempt['reason'], sent: boolean): boolean {
+    const { route } = this.#owner.request;
+    const { retry } = route.config;
+    const { shared, clock } = route.pool;
+    const decision = decideRetry(retry, {
+      reason,
+      attempts: this.#tried.length,
+      sent,
+      repeatable: this.#isRepeatable,
+      replayable: this.#isReplayable(),
+    });
+    if (decision === 'no') return false;
+    if (decision !== 'yes') {
+      shared.countDenial(decision);
+      return false;
+    }
+    const { requests, retries } = shared.budgetWindow(clock.nowMs());
+    if (isWithinBudget(retry, requests, retries)) return true;
+    shared.countDenial('budget');
+    return false;
+  }
+
+  #countRetry(reason: FailedAttempt['reason']): void {
+    this.#owner.request.route.pool.shared.countRetry(reason);
+  }
+
+  #isReplayable(): boolean {
+    return this.#owner.content?.isReplayable() ?? true;
+  }
+
+  /** Ends the attempt under way. */
+  #release(outcome: Outcome): void {
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    this.#lease = undefined;
+    lease.release(outcome);
+    this.#records.push({ endpoint: lease.endpoint.key, outcome, ms: Math.round(lease.elapsedMs() * 10) / 10 });
+  }
+}
