@@ -43,7 +43,7 @@ export interface QuarantinedFile {
 }
 
 /** Sections of gateway.yaml that only a start can change: they belong to the process, not to its workers. */
-const RESTART_KEYS: readonly string[] = ['admin', 'workers', 'discovery.embeddedRegistry', 'discovery.snapshot'];
+const RESTART_KEYS: readonly string[] = ['admin', 'workers', 'log', 'discovery.embeddedRegistry', 'discovery.snapshot'];
 
 export class Reloader {
   readonly #options: ReloaderOptions;
@@ -118,6 +118,7 @@ export function liveGateway(before: GatewayConfig, after: GatewayConfig): Gatewa
     ...after,
     admin: before.admin,
     workers: before.workers,
+    log: before.log,
     discovery: { ...discovery, snapshot, ...(embeddedRegistry !== undefined && { embeddedRegistry }) },
   };
 }

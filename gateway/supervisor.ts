@@ -21,7 +21,7 @@ import { allocateGatewayCell, GatewayCell } from './shared/gateway-cell.ts';
 import { currentLeader, releaseLease } from './shared/leader-lease.ts';
 import { RouteCell } from './shared/route-cell.ts';
 import { ServiceCell } from './shared/service-cell.ts';
-import { type LogOutput, StandardOutput } from './telemetry/log-output.ts';
+import { BackgroundOutput, type LogOutput } from './telemetry/log-output.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { Crew, lanesFor, type Member } from './threads/crew.ts';
 import type { FromWorker } from './threads/messages.ts';
@@ -36,6 +36,8 @@ export interface RunningGateway {
   readonly ready: Promise<void>;
   /** Loads the configuration anew, as after SIGHUP. */
   reload(): Promise<void>;
+  /** Opens the file of the log anew. */
+  reopenLog(): void;
   /** Lets what is under way end, then stops everything. */
   stop(): Promise<void>;
 }
@@ -63,7 +65,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
 class Supervisor implements RunningGateway {
   readonly ready: Promise<void>;
   #gateway: GatewayConfig;
-  readonly #output: LogOutput = new StandardOutput();
+  readonly #output: LogOutput;
   readonly #log: ReturnType<typeof createLogger>;
   readonly #lanes: number;
   readonly #cell: GatewayCell;
@@ -86,6 +88,7 @@ class Supervisor implements RunningGateway {
 
   constructor({ gateway, routes, files }: StartOptions) {
     this.#gateway = gateway;
+    this.#output = new BackgroundOutput(gateway.log);
     this.#log = createLogger({ level: gateway.log.level, output: this.#output });
     const size = this.#crewSize();
     this.#lanes = lanesFor(size);
@@ -182,6 +185,11 @@ class Supervisor implements RunningGateway {
   async reload(): Promise<void> {
     await this.#reloader?.reload('SIGHUP').catch(() => undefined);
     await this.#watch?.markLoaded();
+  }
+
+  reopenLog(): void {
+    this.#output.reopen();
+    this.#log.info({}, 'the log was opened anew');
   }
 
   async stop(): Promise<void> {

@@ -30,7 +30,7 @@ const dataPlane = new DataPlane({
   cell,
   clock,
   log,
-  onFinished: gateway.log.access ? accessLog(log) : null,
+  onFinished: gateway.log.access ? accessLog({ format: gateway.log.accessFormat, logger: log, output: relay }) : null,
   onKept: (kept) => keptAnswers.postMessage(kept),
 });
 keptAnswers.onmessage = ({ data }) => dataPlane.takeKept(data);

@@ -4,7 +4,7 @@ import { type Environment, substitute } from '../config/environment.ts';
 import { parseStoreUrl, STORE_URL } from '../config/store-url.ts';
 import { isLoopback, parseAddress } from '../core/address.ts';
 import { type RegistryOptions, startRegistry } from '../registration/registry-server.ts';
-import { StandardOutput } from '../telemetry/log-output.ts';
+import { BackgroundOutput } from '../telemetry/log-output.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { untilSignal } from './until-signal.ts';
 
@@ -41,7 +41,7 @@ export async function registry(args: string[]): Promise<number> {
     process.stderr.write(`weir registry: ${options}\n\n${USAGE}`);
     return 2;
   }
-  const output = new StandardOutput();
+  const output = new BackgroundOutput({ file: '', format: 'json' });
   const log = createLogger({ level: 'info', output });
   try {
     const signalled = untilSignal();

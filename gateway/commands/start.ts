@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG, loadChecked, loadOptions, parseConfigArgs } from './loa
 const USAGE = `usage: weir start [--config FILE] [--routes DIR]
 
 Runs the gateway. SIGTERM or SIGINT lets what is under way end; a second signal ends at once. Files that change are
-loaded anew; SIGHUP does so at once.
+loaded anew; SIGHUP does so at once. SIGUSR2 opens the file of the log anew.
 
   --config FILE   the gateway's file (${DEFAULT_CONFIG})
   --routes DIR    the folder of the route files (what the gateway's file says)
@@ -56,7 +56,7 @@ export async function runUntilSignal(gateway: RunningGateway): Promise<number> {
       resolve();
     };
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-    process.on('SIGHUP', () => void gateway.reload());
+    process.on('SIGHUP', () => void gateway.reload()).on('SIGUSR2', () => gateway.reopenLog());
   });
   try {
     // A listener that cannot be had ends the gateway; otherwise only a signal does.

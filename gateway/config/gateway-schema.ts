@@ -10,6 +10,7 @@ import {
   list,
   notYet,
   offOnly,
+  pattern,
   refuse,
   secret,
   section,
@@ -69,7 +70,16 @@ const log = section({
   level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('The least severe messages that are logged.'),
-  access: flag.default(true).describe('Whether every request is logged, as one JSON line.'),
+  format: choice(['json', 'pretty']).default('json').describe('How messages are written: json, or pretty for people.'),
+  file: pattern('a file name, or ""', /^[^\0]*$/)
+    .prefault('')
+    .describe(
+      'The file to append to, relative to the working directory; empty = standard output. SIGUSR2 opens it anew.',
+    ),
+  access: flag.default(true).describe('Whether every request is logged, as one line.'),
+  accessFormat: choice(['json', 'combined'])
+    .default('json')
+    .describe('How requests are logged: json with everything, or the combined format of web servers.'),
 });
 
 const degradedCache = section({

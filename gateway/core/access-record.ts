@@ -12,6 +12,8 @@ export interface AccessRecord {
   readonly requestId: string;
   readonly client: string;
   readonly method: string;
+  /** The HTTP version, like 1.1; empty when there was no valid request. */
+  readonly version: string;
   readonly host: string;
   /** Without the query. */
   readonly path: string;

@@ -48,7 +48,7 @@ export class ClientExchange implements Exchange {
   expectsContinue: boolean;
   readonly #wire: ExchangeWire;
   readonly #listener: ExchangeParts['listener'];
-  readonly #minor: number;
+  readonly minor: number;
   #isPersistent: boolean;
   #isChunked = false;
   #takesContent = true;
@@ -66,7 +66,7 @@ export class ClientExchange implements Exchange {
     this.peer = peer;
     this.content = content;
     this.expectsContinue = expectsContinue;
-    this.#minor = head.minor;
+    this.minor = head.minor;
     this.#isPersistent = isPersistent;
   }
 
@@ -90,7 +90,7 @@ export class ClientExchange implements Exchange {
   }
 
   sendInterim(status: number, reason: string, lines: string): void {
-    if (this.#minor === 0 || this.isHeadSent || this.#isOver) return;
+    if (this.minor === 0 || this.isHeadSent || this.#isOver) return;
     if (status === 100) this.sendContinue();
     else this.#wire.writeText(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`);
   }
@@ -106,14 +106,14 @@ export class ClientExchange implements Exchange {
     if (this.isHeadSent || this.#isOver) return;
     this.isHeadSent = true;
     this.#takesContent = framing.kind !== 'none' && this.method !== 'HEAD';
-    this.#isChunked = this.#takesContent && framing.kind !== 'length' && this.#minor === 1;
+    this.#isChunked = this.#takesContent && framing.kind !== 'length' && this.minor === 1;
     this.#decidePersistence(framing);
     let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
     // A recipient with a clock adds what an origin without one left out (RFC 9110 section 6.6.1).
     if (!hasDate) head += `Date: ${this.#listener.date.value}\r\n`;
     if (this.#isChunked) head += 'Transfer-Encoding: chunked\r\n';
     if (!this.#isPersistent) head += 'Connection: close\r\n';
-    else if (this.#minor === 0) head += 'Connection: keep-alive\r\n';
+    else if (this.minor === 0) head += 'Connection: keep-alive\r\n';
     this.#collected = `${head}\r\n`;
   }
 
@@ -159,7 +159,7 @@ export class ClientExchange implements Exchange {
 
   /** The connection ends with this answer where its end is the content's end, or where content of the request is left. */
   #decidePersistence(framing: Framing): void {
-    this.#endsByClosing = this.#takesContent && framing.kind !== 'length' && this.#minor === 0;
+    this.#endsByClosing = this.#takesContent && framing.kind !== 'length' && this.minor === 0;
     const isContentLeft = this.content !== null && !this.content.isComplete;
     if (this.#endsByClosing || isContentLeft || this.#listener.isDraining) this.#isPersistent = false;
   }

@@ -72,6 +72,8 @@ export interface ContentLimits {
 export interface Exchange extends RequestDescription {
   /** The announced length of the content; 0 when there is none, null when it is not announced. */
   readonly announcedBytes: number | null;
+  /** The last digit of the client's HTTP version: 0 or 1. */
+  readonly minor: number;
   readonly isHeadSent: boolean;
   /** Octets of content given to `write` so far. */
   readonly contentBytes: number;

@@ -101,6 +101,7 @@ export class RequestHandler {
     this.#options.onFinished?.({
       ...identity,
       method: exchange.method,
+      version: `1.${exchange.minor}`,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status: answer?.head.status ?? 204,
@@ -125,7 +126,16 @@ export class RequestHandler {
 
 /** The record of a request that was refused for its head: nothing in it can be relied on. */
 export function refusedRecord({ address }: ClientPeer, situation: ErrorSituation, requestId: string): AccessRecord {
-  const nothing = { host: '', path: '', route: null, service: null, branch: null, degraded: null, userAgent: null };
+  const nothing = {
+    version: '',
+    host: '',
+    path: '',
+    route: null,
+    service: null,
+    branch: null,
+    degraded: null,
+    userAgent: null,
+  };
   const { status } = ERROR_ANSWERS[situation];
   const outcome = { status, bytes: 0, durationMs: 0, attempts: [], error: situation };
   return { requestId, client: address, method: '', ...nothing, ...outcome };

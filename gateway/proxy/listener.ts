@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { ErrorSituation } from '../core/errors.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
@@ -45,6 +46,9 @@ export interface ListenerOptions {
  */
 const LISTENING_SOCKETS = 8;
 
+/** A socket that is never found empty is closed all the same. */
+const MAX_CLOSING_TURNS = 1000;
+
 export class Listener implements ConnectionHost {
   readonly headLimits: HeadLimits;
   readonly timeouts: GatewayConfig['timeouts'];
@@ -52,6 +56,8 @@ export class Listener implements ConnectionHost {
   readonly date: HttpDate;
   readonly #options: ListenerOptions;
   readonly #servers: readonly Server[];
+  /** The sockets that took a connection since somebody looked. */
+  readonly #accepting = new Set<Server>();
   readonly #connections = new Set<HostedConnection>();
   /** Parses upgrades once more, for the relay of tunnels, which wants them as node:http gives them. */
   readonly #upgrades: HttpServer;
@@ -73,9 +79,13 @@ export class Listener implements ConnectionHost {
     const maxHeaderSize = limits.requestLineBytes + limits.headersBytes + 1024;
     this.#upgrades = createHttpServer({ requireHostHeader: false, maxHeaderSize });
     this.#upgrades.maxHeadersCount = 0;
-    this.#servers = Array.from({ length: options.reusePort ? LISTENING_SOCKETS : 1 }, () =>
-      createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#connected(socket)),
-    );
+    this.#servers = Array.from({ length: options.reusePort ? LISTENING_SOCKETS : 1 }, () => {
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+        this.#accepting.add(server);
+        this.#connected(socket);
+      });
+      return server;
+    });
     this.#upgrades.on('upgrade', (request: IncomingMessage, socket: Duplex, early: Buffer) => {
       const upgrade = this.#upgrading.get(socket);
       if (upgrade === undefined) socket.destroy();
@@ -103,14 +113,29 @@ export class Listener implements ConnectionHost {
   }
 
   /** Accepts no more and resolves when every connection has had its last answer. */
-  drain(): Promise<void> {
+  async drain(): Promise<void> {
     this.isDraining = true;
-    for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.endWhenIdle();
-    if (this.#connections.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
+    await this.#closeServers();
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => {
       this.#drained = resolve;
     });
+  }
+
+  /** Closes each listening socket when no connection waits in it: the kernel resets those that do. */
+  async #closeServers(): Promise<void> {
+    const open = new Set(this.#servers);
+    for (let turn = 0; open.size > 0; turn++) {
+      this.#accepting.clear();
+      // In between the loop takes a connection from every socket that has one.
+      await immediate();
+      for (const server of open) {
+        if (this.#accepting.has(server) && turn < MAX_CLOSING_TURNS) continue;
+        server.close();
+        open.delete(server);
+      }
+    }
   }
 
   /** Cuts what is left. */

@@ -201,6 +201,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
       requestId,
       client,
       method: exchange.method,
+      version: `1.${exchange.minor}`,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status: this.#status,

@@ -255,7 +255,7 @@ function admit({ route, branch, hash, limited }: Described): Lease | ErrorSituat
 function identityOf(head: Upgrade['head'], { requestId, client, route }: Described) {
   const { method, host, target, userAgent } = head;
   const place = { route: route.name, service: route.service, degraded: null };
-  return { requestId, client, method, host, path: withoutQuery(target), userAgent, ...place };
+  return { requestId, client, method, version: '1.1', host, path: withoutQuery(target), userAgent, ...place };
 }
 
 function bytesWritten(socket: Duplex): number {

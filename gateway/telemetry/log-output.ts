@@ -1,11 +1,21 @@
-// Standard output for the log, written in the background: what cannot be written is dropped, never waited for.
+// Where the log goes: standard output or a file, in the background; what cannot be written is dropped, never waited for.
 import pino, { type DestinationStream } from 'pino';
+import { prettyFactory } from 'pino-pretty';
 
 export interface LogOutput extends DestinationStream {
   /** Lines that were dropped because the output failed or its reader was too slow. */
   readonly dropped: number;
   /** Writes what is still held back. */
   flushSync(): void;
+  /** Opens the file anew: another program has moved it away. Does nothing to standard output. */
+  reopen(): void;
+}
+
+export interface LogOutputOptions {
+  /** A file that is appended to; '' for standard output. */
+  readonly file: string;
+  /** `pretty` is for people. */
+  readonly format: 'json' | 'pretty';
 }
 
 /** How much may wait for a slow reader. */
@@ -15,24 +25,42 @@ const REST_MS = 1000;
 
 type Destination = ReturnType<typeof pino.destination>;
 
-export class StandardOutput implements LogOutput {
+export class BackgroundOutput implements LogOutput {
+  readonly #file: string;
+  readonly #pretty: ((line: string) => string) | null;
   #destination: Destination | undefined;
   #restUntilMs = 0;
   dropped = 0;
 
-  write(line: string): void {
+  constructor({ file, format }: LogOutputOptions) {
+    this.#file = file;
+    const colorize = file === '' && process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+    this.#pretty = format === 'json' ? null : prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l' });
+  }
+
+  write(lines: string): void {
     const destination = this.#destination ?? this.#open();
     if (destination === undefined) this.dropped++;
-    else destination.write(line);
+    else destination.write(this.#pretty === null ? lines : prettyLines(lines, this.#pretty));
   }
 
   flushSync(): void {
-    this.#destination?.flushSync();
+    try {
+      this.#destination?.flushSync();
+    } catch {
+      // What cannot be written at the end is lost; the gateway ends all the same.
+      this.dropped++;
+    }
+  }
+
+  reopen(): void {
+    if (this.#file !== '') this.#destination?.reopen();
   }
 
   #open(): Destination | undefined {
     if (performance.now() < this.#restUntilMs) return undefined;
-    const destination = pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+    const dest = this.#file === '' ? 1 : this.#file;
+    const destination = pino.destination({ dest, sync: false, mkdir: true, maxLength: MAX_WAITING_BYTES });
     // A destination that has failed would try for ever when it is flushed: it is given up, with what it holds.
     destination.on('error', () => {
       this.#destination = undefined;
@@ -46,4 +74,12 @@ export class StandardOutput implements LogOutput {
     this.#destination = destination;
     return destination;
   }
+}
+
+/** Lines that are no JSON, those of the combined access log, stay as they are. */
+function prettyLines(lines: string, pretty: (line: string) => string): string {
+  return lines
+    .split('\n')
+    .map((line) => (line.startsWith('{') ? pretty(line) : line === '' ? '' : `${line}\n`))
+    .join('');
 }

@@ -33,6 +33,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   undici: ['discovery'],
   'http-proxy-3': ['proxy'],
   pino: ['telemetry'],
+  'pino-pretty': ['telemetry'],
   'prom-client': ['telemetry'],
   zod: ['config', 'discovery'],
   yaml: ['config'],

@@ -46,7 +46,8 @@ describe('an empty gateway.yaml', () => {
       },
       timeouts: { requestHeadMs: 10_000, requestBodyMs: 30_000, keepAliveMs: 75_000, writeMs: MINUTE },
       shutdown: { drainMs: 30_000 },
-      log: { level: 'info', access: true },
+      log: { level: 'info', format: 'json', file: '', access: true, accessFormat: 'json' },
+      degradedCache: { maxBytes: 64 * 1024 ** 2, maxEntryBytes: 1024 ** 2 },
     });
   });
 
@@ -168,7 +169,11 @@ describe('accepted values', () => {
     ],
     ['discovery: { confirmEmpty: 0s, holdLastGood: 1.5h }', ['discovery', 'holdLastGoodMs'], 90 * MINUTE],
     ['limits: { body: 2GiB, headers: 64KiB }', ['limits', 'bodyBytes'], 2 * KIB ** 3],
-    ['log: { level: silent, access: false }', ['log'], { level: 'silent', access: false }],
+    [
+      'log: { level: silent, access: false }',
+      ['log'],
+      { level: 'silent', format: 'json', file: '', access: false, accessFormat: 'json' },
+    ],
     ['tracing: off', ['workers'], 'auto'],
   ])('%s', (text, path, value) => {
     expect(valid(checkGateway(text))).toHaveProperty(path, value);
@@ -179,7 +184,7 @@ describe('refused values, each with its place and what was expected', () => {
   it.each([
     [
       '[]',
-      '1:1: wrong type (a list), expected a mapping with listen, admin, workers, routes, trustedProxies, discovery, limits, timeouts, shutdown, log, tracing',
+      '1:1: wrong type (a list), expected a mapping with listen, admin, workers, routes, trustedProxies, discovery, limits, timeouts, shutdown, log, degradedCache, tracing',
     ],
     ['listen: []', '1:9 listen: empty, expected a list of listeners, each with an address, not empty'],
     ['listen: [{}]', '1:10 listen[0].address: missing, expected an address like 127.0.0.1:8080 or "[::1]:8080"'],
