@@ -15,6 +15,10 @@ export function json(status: number, value: object): AdminAnswer {
   return { status, type: 'application/json', text: `${JSON.stringify(value, null, 2)}\n` };
 }
 
+export function compactJson(status: number, value: object): AdminAnswer {
+  return { status, type: 'application/json', text: JSON.stringify(value) };
+}
+
 export function problem(status: number, detail: string): AdminAnswer {
   return { ...json(status, { type: 'about:blank', status, detail }), type: 'application/problem+json' };
 }

@@ -1,6 +1,7 @@
 // What there is on the admin address (SPEC section 8).
 import { OPERATOR_ACTIONS, type OperatorAction } from '../pool/operator.ts';
-import { type AdminAnswer, json, plain, problem } from './admin-answer.ts';
+import { type AdminAnswer, compactJson, json, plain, problem } from './admin-answer.ts';
+import { type ExplainDuty, explainPage } from './explain-page.ts';
 
 /** What the gateway does for the admin address. */
 export interface AdminDuties {
@@ -11,6 +12,7 @@ export interface AdminDuties {
   /** False when there is no such worker to restart. */
   readonly restartWorker: (id: number, isAbrupt: boolean) => boolean;
   readonly config: () => object;
+  readonly explain: ExplainDuty;
   /** False when there is no such endpoint. */
   readonly operate: (service: string, endpoint: string, action: OperatorAction) => boolean;
   /** Takes a service out of service for a reason, or (null) puts it back; false when there is none. */
@@ -63,8 +65,13 @@ function pages(duties: AdminDuties): AdminRoute[] {
     return { method: 'GET', path, isOpen: false, answer };
   };
   return [
-    page(/^\/debug\/upstreams$/, () => json(200, duties.upstreams())),
+    page(/^\/debug\/upstreams$/, ({ accept }) => {
+      // A program that asks for JSON reads it without indentation: a large gateway has megabytes of it.
+      const answer = accept.includes('application/json') ? compactJson : json;
+      return { ...answer(200, duties.upstreams()), headers: { Vary: 'Accept' } };
+    }),
     page(/^\/debug\/config$/, () => json(200, duties.config())),
+    page(/^\/debug\/explain$/, ({ url, accept }) => explainPage(duties.explain, url, accept)),
     page(/^\/metrics$/, async () => {
       const { contentType, text } = await duties.metrics();
       return { status: 200, type: contentType, text };

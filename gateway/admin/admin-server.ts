@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isLoopback } from '../core/address.ts';
 import { type AdminAnswer, problem } from './admin-answer.ts';
 import { type AdminDuties, type AdminRoute, adminRoutes } from './admin-routes.ts';
+import { LIVE_PAGE, LIVE_PAGE_ASSETS } from './live-page.ts';
 
 export interface AdminOptions extends AdminDuties {
   readonly host: string;
@@ -69,6 +70,8 @@ export class AdminServer {
     // Without a token the loopback is the only guard, and a page may have its name point there.
     if (this.#options.token === '' && !isForLoopback(request))
       return problem(403, 'ask for this by a loopback address');
+    const file = method === 'GET' ? pageFile(url.pathname, request.headers.accept ?? '') : undefined;
+    if (file !== undefined) return file;
     if (route?.isOpen !== true && !this.#isAuthorised(request)) {
       response.setHeader('WWW-Authenticate', 'Bearer');
       return problem(401, 'this needs the token of the admin address');
@@ -92,6 +95,15 @@ export class AdminServer {
     const wanted = Buffer.from(`Bearer ${token}`);
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
+}
+
+/** The live page or a file of it; it holds nothing that a token guards. */
+function pageFile(path: string, accept: string): AdminAnswer | undefined {
+  const asset = LIVE_PAGE_ASSETS.find((each) => each.path === path);
+  if (asset !== undefined) return { status: 200, type: asset.type, text: asset.text };
+  if (path !== '/debug/upstreams' || !accept.includes('text/html')) return undefined;
+  const headers = { ...LIVE_PAGE.headers, Vary: 'Accept' };
+  return { status: 200, type: 'text/html; charset=utf-8', text: LIVE_PAGE.text, headers };
 }
 
 /** Whether the request was addressed to a loopback address, not to a name that leads there. */

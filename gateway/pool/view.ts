@@ -79,8 +79,11 @@ interface Standing {
 
 function standingOf(facts: EndpointSnapshot, cell: EndpointCell, { clock, slowStart }: ViewOptions): Standing {
   const out = { untilMs: null, tenths: 0 };
-  if (!facts.healthy) return { ...out, state: 'unhealthy', why: `its source says ${facts.status}` };
   const word = cell.operatorWord();
+  if (!facts.healthy) {
+    const besides = word === 'none' ? '' : `; besides, an operator said ${word}`;
+    return { ...out, state: 'unhealthy', why: `its source says ${facts.status}${besides}` };
+  }
   if (word === 'drain') return { ...out, state: 'draining', why: 'an operator lets it drain' };
   if (word === 'eject') return { ...out, state: 'ejected', why: 'ejected by an operator' };
   const traffic = cell.traffic();
