@@ -70,7 +70,7 @@ const branch = section({
 export const split = list(branch, { of: 'branches, each with weight, tags, meta, when', min: 1 }).superRefine(
   (branches, checking) => {
     if (branches.length > MAX_BRANCHES) refuse(checking, { wrong: 'too many', expected: `at most ${MAX_BRANCHES}` });
-    if (branches.every(({ weight }) => weight === 0)) {
+    if (branches.length > 0 && branches.every(({ weight }) => weight === 0)) {
       refuse(checking, { wrong: 'all weights are 0', expected: 'one branch that takes the rest' });
     }
   },

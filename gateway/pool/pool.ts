@@ -25,7 +25,12 @@ export interface AcquireOptions {
   readonly hash: number | undefined;
   /** Whether an ejected endpoint is better than none. */
   readonly failOpen: boolean;
+  /** Whether the request may be made again when it fails (true): others probe only where nobody else has come. */
+  readonly isRepeatable?: boolean;
 }
+
+/** How long an endpoint whose ejection is over waits for a request that may be made again. */
+const PROBE_PATIENCE_MS = 5000;
 
 export interface PoolOptions {
   readonly lane: number;
@@ -106,7 +111,7 @@ export class Pool implements LeaseOwner, JudgedPool {
   }
 
   /** A lease on one endpoint of the group, which the caller must release; or why there is none. */
-  acquire({ group, tried, hash, failOpen }: AcquireOptions): Lease | NoLease {
+  acquire({ group, tried, hash, failOpen, isRepeatable = true }: AcquireOptions): Lease | NoLease {
     if (this.shared.epoch() !== this.#epoch) this.#regroup();
     const nowMs = this.clock.nowMs();
     if (group.isWarmerAt(nowMs)) group.update(this.#usable, this.policies.slowStart, this.clock);
@@ -114,7 +119,7 @@ export class Pool implements LeaseOwner, JudgedPool {
     const { breaker } = this.policies;
     const token = breaker === null ? PASSED : this.shared.admit(breaker, nowMs);
     if (token === REFUSED) return 'breaker';
-    const probed = group.beginProbe(tried, nowMs);
+    const probed = group.beginProbe(tried, isRepeatable ? nowMs : nowMs - PROBE_PATIENCE_MS);
     if (probed !== undefined) return this.#lease({ endpoint: probed, group, isProbe: true, breakerToken: token });
     const picked = group.pick(tried, hash);
     if (picked !== undefined) return this.#lease({ endpoint: picked, group, isProbe: false, breakerToken: token });

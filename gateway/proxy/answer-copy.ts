@@ -7,6 +7,8 @@ import { isStorableRequest, type Storable, storable } from './stale-rules.ts';
 
 export interface CopyParts {
   readonly exchange: Exchange;
+  /** The name of the route. */
+  readonly route: string;
   readonly head: ResponseHead;
   readonly cache: StaleCache;
   /** The time of day. */
@@ -18,10 +20,10 @@ const PASSING_LINES = /^(?:age|x-request-id):.*\r\n/gim;
 
 /** Begins a copy; null when the answer may not be kept, is too large, or is known well enough. */
 export function beginCopy(parts: CopyParts): AnswerCopy | null {
-  const { exchange, head, cache, wallMs } = parts;
+  const { exchange, route, head, cache, wallMs } = parts;
   if (!isStorableRequest(exchange)) return null;
   const how = storable(head.status, head.fields);
-  if (how === null || !cache.wants(exchange, wallMs)) return null;
+  if (how === null || !cache.wants(exchange, wallMs, route)) return null;
   const { framing } = head;
   // Content that ends with the connection cannot be told from content that broke off.
   if (framing.kind === 'close') return null;
@@ -68,7 +70,7 @@ export class AnswerCopy {
   /** The answer went out whole: it is kept. */
   finish(): void {
     if (this.#octets === null) return;
-    const { exchange, cache, wallMs } = this.#parts;
+    const { exchange, route, cache, wallMs } = this.#parts;
     const { vary, ageMs, maxAgeMs } = this.#how;
     const content = new SharedArrayBuffer(this.#bytes);
     const octets = new Uint8Array(content);
@@ -78,7 +80,7 @@ export class AnswerCopy {
       at += part.length;
     }
     const length = this.#hasLength ? '' : `Content-Length: ${this.#bytes}\r\n`;
-    cache.keep(exchange, {
+    const answer = {
       status: this.#status,
       reason: this.#reason,
       lines: this.#lines.replace(PASSING_LINES, '') + this.#missing + length,
@@ -86,6 +88,7 @@ export class AnswerCopy {
       bornMs: wallMs - ageMs,
       maxAgeMs,
       vary: vary.map((name) => [name, exchange.header(name) ?? null] as const),
-    });
+    };
+    cache.keep(exchange, answer, route);
   }
 }

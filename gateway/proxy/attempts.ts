@@ -113,8 +113,9 @@ export class Attempts implements RelayOwner {
       if (route.pool.shared.leaveDegraded(services.clock.wallMs())) services.onDegraded(route.service, null);
     }
     if (route.keepsStale && services.staleCache !== null) {
-      const parts = { exchange: request.exchange, head, cache: services.staleCache, wallMs: services.clock.wallMs() };
-      this.#relay?.copyTo(beginCopy(parts));
+      const { exchange } = request;
+      const [cache, wallMs] = [services.staleCache, services.clock.wallMs()];
+      this.#relay?.copyTo(beginCopy({ exchange, route: route.name, head, cache, wallMs }));
     }
     this.#owner.answering(status);
     return true;
@@ -158,7 +159,7 @@ export class Attempts implements RelayOwner {
   #acquire(): Lease | NoLease {
     const { route, branch, hash } = this.#owner.request;
     const failOpen = route.fallback === null || !route.fallback.on.has('unreachable');
-    return route.choice.acquire(branch, { tried: this.#tried, hash, failOpen });
+    return route.choice.acquire(branch, { tried: this.#tried, hash, failOpen, isRepeatable: this.#isRepeatable });
   }
 
   #send(lease: Lease): void {

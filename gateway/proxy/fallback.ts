@@ -91,11 +91,12 @@ export class Fallback implements RelayOwner {
   /** The last good answer to the same request, if it is not too old. */
   #repeat(step: FallbackStep & { kind: 'stale' }): void {
     const { request, services } = this.#transaction;
-    const { exchange, requestId } = request;
+    const { exchange, route, requestId } = request;
     const wallMs = services.clock.wallMs();
     const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD';
     const isAsked = isSafe && exchange.header('authorization') === undefined;
-    const kept = isAsked ? services.staleCache?.find(exchange, { wallMs, maxAgeMs: step.maxAgeMs }) : undefined;
+    const asked = { wallMs, maxAgeMs: step.maxAgeMs, route: route.name };
+    const kept = isAsked ? services.staleCache?.find(exchange, asked) : undefined;
     if (kept === undefined) {
       this.serve();
       return;

@@ -60,11 +60,13 @@ export class RouteChoice {
   }
 
   #acquireFrom(wanted: number, options: Omit<AcquireOptions, 'group'>): Lease | NoLease {
+    const { tried, hash, failOpen, isRepeatable = true } = options;
     let first: NoLease = 'empty';
     for (let step = 0; step < this.branches.length; step++) {
       const branch = this.branches[(wanted + step) % this.branches.length];
       if (branch === undefined || (step > 0 && !branch.isSubstitute)) continue;
-      const acquired = this.#pool.acquire({ ...options, group: branch.group });
+      const { group } = branch;
+      const acquired = this.#pool.acquire({ group, tried, hash, failOpen, isRepeatable });
       if (typeof acquired !== 'string' || acquired === 'breaker') return acquired;
       if (first === 'empty') first = acquired;
     }

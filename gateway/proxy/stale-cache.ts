@@ -42,6 +42,13 @@ const REFRESH_MS = 1000;
 /** Most answers that a worker keeps in a second: copying them costs time, and the other workers are told of each. */
 const MAX_KEPT_A_SECOND = 500;
 
+export interface FindOptions {
+  readonly wallMs: number;
+  readonly maxAgeMs: number;
+  /** The name of the route that asks. */
+  readonly route?: string;
+}
+
 type Request = Pick<RequestDescription, 'host' | 'target' | 'header'>;
 
 export class StaleCache {
@@ -57,21 +64,21 @@ export class StaleCache {
     this.#answers = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
-  /** Whether an answer to the request should be kept now. */
-  wants(request: Request, wallMs: number): boolean {
+  /** Whether an answer to the request should be kept now, for the route of this name. */
+  wants(request: Request, wallMs: number, route = ''): boolean {
     const second = Math.floor(wallMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
       this.#keptInSecond = 0;
     }
     if (this.#keptInSecond >= MAX_KEPT_A_SECOND) return false;
-    const known = this.#variant(this.#answers.peek(keyOf(request)), request);
+    const known = this.#variant(this.#answers.peek(keyOf(request, route)), request);
     return known === undefined || wallMs - known.bornMs >= REFRESH_MS;
   }
 
   /** Keeps an answer of this worker, and tells the others. */
-  keep(request: Request, answer: KeptAnswer): void {
-    const kept = { key: keyOf(request), answer };
+  keep(request: Request, answer: KeptAnswer, route = ''): void {
+    const kept = { key: keyOf(request, route), answer };
     this.#keptInSecond++;
     this.take(kept);
     this.#onKept(kept);
@@ -84,8 +91,8 @@ export class StaleCache {
   }
 
   /** The answer for a request that is not older than `maxAgeMs`; undefined when there is none. */
-  find(request: Request, { wallMs, maxAgeMs }: { wallMs: number; maxAgeMs: number }): KeptAnswer | undefined {
-    const answer = this.#variant(this.#answers.get(keyOf(request)), request);
+  find(request: Request, { wallMs, maxAgeMs, route = '' }: FindOptions): KeptAnswer | undefined {
+    const answer = this.#variant(this.#answers.get(keyOf(request, route)), request);
     if (answer === undefined) return undefined;
     return wallMs - answer.bornMs <= Math.min(maxAgeMs, answer.maxAgeMs) ? answer : undefined;
   }
@@ -95,9 +102,12 @@ export class StaleCache {
   }
 }
 
-/** A host has no blank, so no two pairs give the same key. */
-function keyOf({ host, target }: Request): string {
-  return `${host.toLowerCase()} ${target}`;
+/**
+ * Routes may differ by fields that Vary does not name: none gets the answer of another. Neither hosts nor targets have a
+ * blank, so no two requests of other host, target or route give the same key.
+ */
+function keyOf({ host, target }: Request, route: string): string {
+  return `${host.toLowerCase()} ${target} ${route}`;
 }
 
 function isSameVary(one: KeptAnswer['vary'], other: KeptAnswer['vary']): boolean {

@@ -2,7 +2,7 @@
 import type { Cell } from './cell.ts';
 
 /** A window is seen in so many slots: it forgets a slot at a time. */
-export const WINDOW_SLOTS = 5;
+const WINDOW_SLOTS = 5;
 
 /** How many numbers of a lane a window takes. */
 export const WINDOW_NUMBERS = WINDOW_SLOTS;

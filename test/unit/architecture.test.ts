@@ -18,6 +18,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   discovery: 3,
   proxy: 3,
   registration: 3,
+  client: 3,
   admin: 3,
   telemetry: 3,
   threads: 3,
@@ -30,7 +31,7 @@ const STEPS: ReadonlySet<string> = new Set(['pool → shared']);
 
 /** Which room may use which package. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  undici: ['discovery'],
+  undici: ['discovery', 'client'],
   'http-proxy-3': ['proxy'],
   pino: ['telemetry'],
   'pino-pretty': ['telemetry'],

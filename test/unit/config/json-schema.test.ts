@@ -27,7 +27,8 @@ describe('a JSON Schema', () => {
   });
 
   it('knows the keys at a path, also where there are alternatives', () => {
-    expect(keysAt(routeJsonSchema, ['retry'])).toEqual(['attempts', 'on', 'statuses', 'bodyBuffer']);
+    expect(keysAt(routeJsonSchema, ['concurrency'])).toEqual(['max', 'queue', 'queueTimeout']);
+    expect(keysAt(routeJsonSchema, ['breaker'])).toContain('probes');
     expect(keysAt(routeJsonSchema, ['endpoints', 3])).toEqual(['address', 'weight', 'tags', 'meta']);
     expect(keysAt(routeJsonSchema, ['nothing', 'toString'])).toEqual([]);
   });

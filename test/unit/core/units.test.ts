@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatAddress, isLoopback, parseAddress } from '../../../gateway/core/address.ts';
-import { parseDuration, parsePercent, parseSize } from '../../../gateway/core/units.ts';
+import { parseDuration, parsePercent, parseRate, parseSize } from '../../../gateway/core/units.ts';
 
 describe('a duration', () => {
   it.each([
@@ -39,6 +39,44 @@ describe('a percentage', () => {
       undefined,
     ]);
   });
+});
+
+describe('a rate', () => {
+  it.each([
+    ['100/s', 100, 1000],
+    ['5/m', 5, 60_000],
+    ['1000/h', 1000, 3_600_000],
+    ['1/ms', 1, 1],
+    ['10/30s', 10, 30_000],
+    ['10/1.5s', 10, 1500],
+    ['999999999/24h', 999_999_999, 86_400_000],
+  ])('%s is %d in %d ms', (text, count, periodMs) => {
+    expect(parseRate(text)).toEqual({ count, periodMs });
+  });
+
+  it.each([
+    [''],
+    ['100'],
+    ['/s'],
+    ['100/'],
+    ['0/s'],
+    ['010/s'],
+    ['-1/s'],
+    ['1.5/s'],
+    ['1e3/s'],
+    ['1000000000/s'],
+    ['1/d'],
+    ['1/S'],
+    ['1/30'],
+    ['1/.5s'],
+    ['1/s.'],
+    ['1/0s'],
+    ['1/0.4ms'],
+    ['1 /s'],
+    ['1/ s'],
+    ['1/s/s'],
+    ['1/s\n'],
+  ])('%j is none', (text) => expect(parseRate(text)).toBeUndefined());
 });
 
 describe('an address', () => {

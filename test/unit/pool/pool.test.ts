@@ -1,93 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { WeightedRoundRobin } from '../../../gateway/balancing/weighted-round-robin.ts';
 import type { Outcome } from '../../../gateway/core/failure.ts';
-import type { Endpoint } from '../../../gateway/core/instance.ts';
-import { Catalog } from '../../../gateway/pool/catalog.ts';
-import type { Group } from '../../../gateway/pool/group.ts';
 import { Lease } from '../../../gateway/pool/lease.ts';
-import type { PoolPolicies } from '../../../gateway/pool/policies.ts';
-import { Pool } from '../../../gateway/pool/pool.ts';
 import type { PooledEndpoint } from '../../../gateway/pool/pooled-endpoint.ts';
-import type { BreakerChange, TrafficChange } from '../../../gateway/pool/traffic-judge.ts';
 import { ejectionPolicy } from '../../support/ejection-policy.ts';
 import { endpoint } from '../../support/endpoints.ts';
-import { createScriptedClock } from '../../support/scripted-clock.ts';
-
-const POLICIES: PoolPolicies = {
-  ejection: ejectionPolicy(),
-  slowStart: { windowMs: 0, minPercent: 10 },
-  breaker: null,
-  keepsLabels: false,
-  isPeakSensitive: false,
-};
-const LANES = 4;
-
-/** A service seen by several workers at once. */
-class Scene {
-  readonly clock = createScriptedClock();
-  readonly catalog = new Catalog(['s'], { lanes: LANES, clock: this.clock });
-  readonly changes: TrafficChange[] = [];
-  readonly breakerChanges: BreakerChange[] = [];
-  readonly gone: string[] = [];
-  readonly workers: readonly Pool[];
-  readonly groups: readonly Group[];
-
-  constructor(endpoints: readonly Endpoint[], workers = 2, policies: Partial<PoolPolicies> = {}) {
-    const snapshot = this.catalog.update('s', endpoints);
-    if (snapshot === undefined) throw new Error('the catalog does not know the service');
-    this.workers = Array.from({ length: workers }, (_, lane) => {
-      return new Pool(snapshot, {
-        lane,
-        clock: this.clock,
-        policies: { ...POLICIES, ...policies },
-        onBreakerChange: (_service, change) => this.breakerChanges.push(change),
-        onTrafficChange: (_service, change) => this.changes.push(change),
-        onGone: ({ key }) => this.gone.push(key),
-      });
-    });
-    this.groups = this.workers.map((pool) => {
-      const balancer = new WeightedRoundRobin<PooledEndpoint>(() => pool.shared.nextTurn());
-      return pool.addGroup({ labels: null, balancer });
-    });
-  }
-
-  update(endpoints: readonly Endpoint[]): void {
-    const snapshot = this.catalog.update('s', endpoints);
-    if (snapshot !== undefined) for (const worker of this.workers) worker.apply(snapshot);
-  }
-
-  acquire(worker = 0, options: { tried?: PooledEndpoint[]; failOpen?: boolean } = {}) {
-    const { tried = [], failOpen = false } = options;
-    const group = this.groups[worker];
-    if (group === undefined) throw new Error(`no worker ${worker}`);
-    return this.workers[worker]?.acquire({ group, tried, hash: undefined, failOpen }) ?? 'empty';
-  }
-
-  /** One request through a worker; the outcome may depend on the endpoint's port. */
-  request(worker: number, outcome: (port: number) => Outcome): string {
-    const lease = this.acquire(worker);
-    if (!(lease instanceof Lease)) return lease;
-    const result = outcome(lease.endpoint.port);
-    if (result === 'success') lease.answered(1);
-    lease.release(result);
-    return String(lease.endpoint.port);
-  }
-
-  requests(count: number, outcome: (port: number) => Outcome): Map<string, number> {
-    const seen = new Map<string, number>();
-    for (let at = 0; at < count; at++) {
-      const answer = this.request(at % this.workers.length, outcome);
-      seen.set(answer, (seen.get(answer) ?? 0) + 1);
-    }
-    return seen;
-  }
-}
-
-const good = (): Outcome => 'success';
-const badFor =
-  (...ports: number[]) =>
-  (port: number): Outcome =>
-    ports.includes(port) ? 'connection_refused' : 'success';
+import { badFor, good, PoolScene as Scene } from '../../support/pool-scene.ts';
 
 describe('a pool', () => {
   it('shares exactly by weight over all workers together', () => {
@@ -186,6 +103,18 @@ describe('a pool', () => {
     expect(scene.request(0, () => 'client_gone')).toBe('2');
     expect(scene.request(1, good)).toBe('2');
     expect(scene.changes.at(-1)).toMatchObject({ to: 'active' });
+  });
+
+  it('probes with a request that must not be made twice only when no other has come for a while', () => {
+    const scene = new Scene([endpoint(1), endpoint(2)], 1);
+    scene.requests(40, badFor(2));
+    scene.clock.advance(5100);
+    const post = () => scene.acquire(0, { isRepeatable: false });
+    const early = post();
+    expect(early instanceof Lease && early.isProbe).toBe(false);
+    scene.clock.advance(5000);
+    const late = post();
+    expect(late instanceof Lease && late.isProbe).toBe(true);
   });
 
   it('is not brought back by a late success of an old request (case 112)', () => {

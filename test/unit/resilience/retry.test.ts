@@ -121,14 +121,17 @@ describe('when every attempt fails', () => {
     [1000, 4],
     [5000, 8],
     [20_000, 3],
-  ])('%d requests a second over %d workers make a fifth more attempts at most, after the floor', (perSecond, workers) => {
-    const { requests, attempts, between } = outage({ policy: POLICY, perSecond, seconds: 30, workers });
-    expect(attempts).toBeLessThanOrEqual(1.2 * requests + 30);
-    expect(attempts).toBeGreaterThan(1.15 * requests);
-    for (let second = 10; second < 30; second += 2) {
-      expect(between(second, second + 2)).toBeLessThanOrEqual(1.25 * 2 * perSecond);
-    }
-  });
+  ])(
+    '%d requests a second over %d workers make a fifth more attempts at most, after the floor',
+    (perSecond, workers) => {
+      const { requests, attempts, between } = outage({ policy: POLICY, perSecond, seconds: 30, workers });
+      expect(attempts).toBeLessThanOrEqual(1.2 * requests + 30);
+      expect(attempts).toBeGreaterThan(1.15 * requests);
+      for (let second = 10; second < 30; second += 2) {
+        expect(between(second, second + 2)).toBeLessThanOrEqual(1.25 * 2 * perSecond);
+      }
+    },
+  );
 
   it('few requests have the floor: three retries a second', () => {
     const retriesOf = (perSecond: number): number => {

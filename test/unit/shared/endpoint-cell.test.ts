@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEndpointCellSource, EndpointCell, type EjectionReason } from '../../../gateway/shared/endpoint-cell.ts';
+import { createEndpointCellSource, type EjectionReason, EndpointCell } from '../../../gateway/shared/endpoint-cell.ts';
 
 const IN_A_ROW: EjectionReason = { why: 'connection_refused', trigger: 'consecutive_failures', figure: 5 };
 const BY_SHARE: EjectionReason = { why: 'status', trigger: 'failure_percent', figure: 60 };

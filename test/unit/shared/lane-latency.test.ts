@@ -26,14 +26,35 @@ describe('the latency of an endpoint', () => {
     expect([meanLatencyMs(one, FIELD, 0), fadedLatencyMs(one, FIELD, { epoch: 0, nowMs: 1000 })]).toEqual([0, 0]);
   });
 
-  it('is the mean over the workers that saw one, each with a tenth of the newest', () => {
+  it('is the mean of all samples, whichever worker saw them, as long as there are few', () => {
     const { one, two, sees } = scene();
-    sees(one, 10);
-    expect(meanLatencyMs(two, FIELD, 0)).toBe(10);
-    sees(two, 30);
-    expect(meanLatencyMs(one, FIELD, 0)).toBe(20);
-    sees(one, 20);
-    expect(meanLatencyMs(one, FIELD, 0)).toBe(20.5);
+    const seen: number[] = [];
+    for (const [cell, ms] of [
+      [one, 10],
+      [two, 30],
+      [one, 20],
+      [one, 100],
+      [two, 40],
+    ] as const) {
+      sees(cell, ms);
+      seen.push(meanLatencyMs(two, FIELD, 0));
+    }
+    expect(seen).toEqual([10, 20, 20, 40, 40]);
+  });
+
+  it('moves by a tenth of the newest when there are many', () => {
+    const { one, sees } = scene();
+    for (let at = 0; at < 10; at++) sees(one, at < 5 ? 10 : 30);
+    expect(meanLatencyMs(one, FIELD, 0)).toBeCloseTo(20);
+    sees(one, 120);
+    expect(meanLatencyMs(one, FIELD, 0)).toBeCloseTo(30);
+  });
+
+  it('is not that of a worker which saw little', () => {
+    const { one, two, sees } = scene();
+    for (let at = 0; at < 1000; at++) sees(one, 20);
+    sees(two, 350);
+    expect(meanLatencyMs(one, FIELD, 0)).toBeCloseTo(50);
   });
 
   it('writes nothing but its own numbers', () => {

@@ -8,7 +8,6 @@ import {
   markInWindow,
   tickInEpoch,
   WINDOW_NUMBERS,
-  WINDOW_SLOTS,
   windowTick,
 } from '../../../gateway/shared/lane-window.ts';
 
@@ -93,6 +92,8 @@ describe('a window', () => {
     const full = 2 ** 18 - 1;
     for (let at = 0; at < full; at++) count(cell, 4);
     expect(seen(cell, 4)).toEqual([full, 0]);
+    count(cell, 4, true);
+    expect(seen(cell, 4)).toEqual([2 ** 17, 1]);
     for (let at = 0; at < full; at++) count(cell, 4, true);
     const [events, marked] = seen(cell, 4);
     expect(events).toBeLessThanOrEqual(full);
@@ -143,7 +144,7 @@ describe('a window', () => {
           const cell = cells[lane];
           if (cell !== undefined) count(cell, tick, isMarked);
           log.push({ tick, isMarked });
-          const current = log.filter((event) => event.tick > tick - WINDOW_SLOTS);
+          const current = log.filter((event) => event.tick > tick - WINDOW_NUMBERS);
           const expected = [current.length, current.filter((event) => event.isMarked).length];
           for (const reader of cells) expect(seen(reader, tick)).toEqual(expected);
         }
