@@ -6,6 +6,7 @@ import { systemClock as clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
 import type { GatewayView } from './gateway-view.ts';
+import { createExplainer } from './live-explanation.ts';
 import type { Maintenance } from './maintenance.ts';
 import { operate } from './pool/operator.ts';
 import type { ServiceSnapshot } from './pool/snapshot.ts';
@@ -27,7 +28,6 @@ export interface AdminParts {
   readonly notReady: () => string | null;
   /** Absent where the gateway has no files to be loaded anew. */
   readonly reloader: Reloader | undefined;
-  readonly onReloaded: () => Promise<void>;
 }
 
 export function createAdmin(parts: AdminParts): AdminServer {
@@ -52,6 +52,7 @@ export function createAdmin(parts: AdminParts): AdminServer {
     notReady: parts.notReady,
     restartWorker: (id, isAbrupt) => crew.restart(id, isAbrupt),
     config: () => configDocument(parts.gatewayInForce(), routes.routes, reloader?.quarantined ?? []),
+    explain: createExplainer(parts),
     operate(service, endpoint, action) {
       const snapshot = snapshotOf(service);
       if (snapshot === undefined || !operate(snapshot, endpoint, action, clock.nowMs())) return false;
@@ -65,11 +66,6 @@ export function createAdmin(parts: AdminParts): AdminServer {
       else maintenance.begin(snapshot, reason);
       return true;
     },
-    async reload() {
-      if (reloader === undefined) return null;
-      const report = await reloader.reload('an operator');
-      await parts.onReloaded();
-      return report;
-    },
+    reload: async () => reloader?.reload('an operator') ?? null,
   });
 }

@@ -8,6 +8,8 @@ const USAGE = `weir ${VERSION}: a dynamic edge gateway
 
   weir start [--config FILE] [--routes DIR]   run the gateway (the default command)
   weir check [--config FILE] [--routes DIR]   validate everything, print every problem
+  weir explain METHOD URL                     what a request would meet: route, endpoint, and why
+  weir upstreams [--watch]                    the pools of a running gateway as a table
   weir schema gateway|route                   print a JSON Schema
   weir registry [--listen ADDR] [--store URL] run the table registry alone
   weir register --name NAME --port N -- COMMAND
@@ -21,6 +23,8 @@ const USAGE = `weir ${VERSION}: a dynamic edge gateway
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./commands/start.ts')).start,
   check: async () => (await import('./commands/check.ts')).check,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  upstreams: async () => (await import('./commands/upstreams.ts')).upstreams,
   schema: async () => (await import('./commands/schema.ts')).schema,
   register: async () => (await import('./commands/register.ts')).register,
   registry: async () => (await import('./commands/registry.ts')).registry,

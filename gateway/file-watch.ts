@@ -1,9 +1,11 @@
 // Notices that configuration files have changed: looks at them now and then, so that no way of saving escapes it.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRouteFile } from './config/read-file.ts';
 
 export interface FileWatchOptions {
-  readonly gatewayFile: string;
+  /** Files to look at besides the route files. */
+  readonly files: () => readonly string[];
   readonly routesFolder: () => string;
   /** Called when the files have changed and then stood still for one look. */
   readonly onChange: () => Promise<void>;
@@ -56,7 +58,7 @@ export class FileWatch {
     const tookMs = performance.now() - startedMs;
     const hasSettled = seen === this.#last;
     this.#last = seen;
-    if (seen !== this.#loaded && hasSettled) {
+    if (seen !== this.#loaded && hasSettled && !this.#isStopped) {
       this.#loaded = seen;
       await this.#options.onChange();
     }
@@ -66,16 +68,17 @@ export class FileWatch {
   async #look(): Promise<string> {
     const folder = this.#options.routesFolder();
     const names = await readdir(folder).catch(() => []);
-    const files = names.filter((name) => !name.startsWith('.')).sort();
-    const paths = [this.#options.gatewayFile, ...files.map((name) => join(folder, name))];
+    const routes = names.filter(isRouteFile).sort();
+    const paths = [...this.#options.files(), ...routes.map((name) => join(folder, name))];
     return (await Promise.all(paths.map(markOf))).join('\n');
   }
 }
 
 async function markOf(path: string): Promise<string> {
   try {
-    const { mtimeMs, size, ino } = await stat(path);
-    return `${path} ${mtimeMs} ${size} ${ino}`;
+    // The time of a change is told even by tools that set the time of writing back.
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+    return `${path} ${mtimeMs} ${ctimeMs} ${size} ${ino}`;
   } catch {
     return `${path} -`;
   }

@@ -1,14 +1,15 @@
 // Reloading: loads the files anew, puts in force what is valid, and remembers what is not.
 import type { CheckRoutes } from './config/cross-checks.ts';
 import type { GatewayConfig } from './config/gateway-schema.ts';
-import type { LoadedFiles } from './config/load.ts';
+import type { LastGood, LoadedFiles } from './config/load.ts';
 import { formatProblem } from './config/problem.ts';
 import { type InForce, isSame, planReload, type Quarantined, type ReloadPlan } from './config/reload.ts';
 import type { Log } from './core/log.ts';
 
 export interface ReloaderOptions {
   readonly inForce: InForce;
-  readonly load: () => Promise<LoadedFiles>;
+  /** Loads all files; `lastGood` counts while gateway.yaml is not valid. */
+  readonly load: (lastGood: LastGood) => Promise<LoadedFiles>;
   readonly checkRoutes: CheckRoutes;
   readonly log: Log;
   /** Puts the plan in force; what `changes` says is different from before. */
@@ -80,11 +81,11 @@ export class Reloader {
   async #reload(why: string): Promise<ReloadReport> {
     try {
       const before = this.#inForce;
-      const plan = planReload(before, await this.#options.load(), this.#options.checkRoutes);
+      const plan = planReload(before, await this.#options.load(before), this.#options.checkRoutes);
       const changes = compare(before, plan, this.#options.inForce.gateway);
-      this.#inForce = { gateway: plan.gateway, routes: plan.routes };
-      this.#quarantined = plan.quarantined;
       if (hasChanges(changes)) await this.#options.apply(plan, changes);
+      this.#inForce = plan;
+      this.#quarantined = plan.quarantined;
       return this.#report(why, changes);
     } catch (error) {
       this.#countAs('failed');
@@ -156,7 +157,7 @@ function differing(before: object, after: object, prefix: string): string[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...old.keys(), ...now.keys()])]
     .filter((key) => text(old.get(key)) !== text(now.get(key)))
-    .map((key) => prefix + key);
+    .map((key) => prefix + key.replace(/Ms$/, ''));
 }
 
 function text(value: unknown): string {

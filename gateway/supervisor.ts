@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { AdminServer } from './admin/admin-server.ts';
 import { createAdmin } from './admin-wiring.ts';
+import { fallbackFilesOf } from './config/fallback-files.ts';
 import type { GatewayConfig } from './config/gateway-schema.ts';
 import { type ReloadPlan, routesOf } from './config/reload.ts';
 import type { RouteConfig } from './config/route-schema.ts';
@@ -107,7 +108,7 @@ class Supervisor implements RunningGateway {
     this.#crew = new Crew({
       size,
       log: this.#log,
-      drainMs: gateway.shutdown.drainMs,
+      drainMs: () => this.#gateway.shutdown.drainMs,
       birth: () => ({
         gateway: this.#gateway,
         routing: this.#switch.routing(),
@@ -136,10 +137,15 @@ class Supervisor implements RunningGateway {
     });
     if (files !== undefined) {
       const apply = (plan: ReloadPlan, changes: Changes) => this.#apply(plan, changes);
-      const reloader = new Reloader({ ...files, log: this.#log, apply });
+      const load: ReloaderOptions['load'] = async (lastGood) => {
+        // What changes from here on is loaded by the next reload.
+        await this.#watch?.markLoaded();
+        return files.load(lastGood);
+      };
+      const reloader = new Reloader({ ...files, load, log: this.#log, apply });
       this.#reloader = reloader;
       this.#watch = new FileWatch({
-        gatewayFile: files.gatewayFile,
+        files: () => [files.gatewayFile, ...routesOf(reloader.inForce).flatMap(fallbackFilesOf)],
         routesFolder: () => reloader.inForce.gateway.routes,
         onChange: async () => void (await reloader.reload('the files have changed').catch(() => undefined)),
       });
@@ -155,7 +161,6 @@ class Supervisor implements RunningGateway {
       gatewayInForce: () => this.#gateway,
       notReady: () => this.notReady(),
       reloader: this.#reloader,
-      onReloaded: async () => this.#watch?.markLoaded(),
     });
   }
 
@@ -184,7 +189,6 @@ class Supervisor implements RunningGateway {
 
   async reload(): Promise<void> {
     await this.#reloader?.reload('SIGHUP').catch(() => undefined);
-    await this.#watch?.markLoaded();
   }
 
   reopenLog(): void {
@@ -223,7 +227,8 @@ class Supervisor implements RunningGateway {
         return;
       case 'failed':
         this.#log.error({ worker: member.id, why: message.why }, 'worker cannot listen');
-        this.#readiness.reject(new Error(message.why));
+        if (this.#isReady) this.#crew.dismiss(member);
+        else this.#readiness.reject(new Error(message.why));
         return;
       case 'leads':
         this.#log.info({ worker: member.id, term: message.term }, 'worker leads discovery');

@@ -1,5 +1,5 @@
 // `weir start`: runs the gateway until a signal ends it.
-import { loadFiles } from '../config/load.ts';
+import { type LastGood, loadFiles } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { findConflicts } from '../routing/conflicts.ts';
 import type { RunningGateway } from '../supervisor.ts';
@@ -34,9 +34,9 @@ export async function start(args: string[]): Promise<number> {
     process.stderr.write(loaded.problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
     return 2;
   }
-  const { gateway, routes, loaded: files } = loaded;
-  const inForce = { gateway, routes: new Map(files.map((route) => [route.document.file, route])) };
-  const load = () => loadFiles(loadOptions(parsed));
+  const { gateway, routes, folder, loaded: files } = loaded;
+  const inForce = { gateway, folder, routes: new Map(files.map((route) => [route.document.file, route])) };
+  const load = (lastGood: LastGood) => loadFiles({ ...loadOptions(parsed), lastGood });
   return runUntilSignal(
     await startGateway({
       gateway,

@@ -4,8 +4,8 @@ import type { Problem } from './problem.ts';
 import type { RouteConfig } from './route-schema.ts';
 import type { Validated } from './validate.ts';
 
-/** Checks valid routes against one another; `rule` is an index into the `match` of the route of that name. */
-export type CheckRoutes = (routes: RouteConfig[]) => { route: string; rule: number; message: string }[];
+/** Checks valid routes against one another: a rule (an index into `match`) of a route, and the route it is at odds with. */
+export type CheckRoutes = (routes: RouteConfig[]) => { route: string; rule: number; rival: string; message: string }[];
 
 /** A route file, read and checked. */
 export interface LoadedRoute {
@@ -15,13 +15,19 @@ export interface LoadedRoute {
   readonly result: Validated<RouteConfig>;
 }
 
+/** A problem of a file, and the file that it does not go together with. */
+export interface CrossProblem {
+  readonly problem: Problem;
+  readonly other: string;
+}
+
 interface ValidRoute {
   readonly document: ConfigDocument;
   readonly config: RouteConfig;
 }
 
 /** Routes of one name, services with several sources, and what `checkRoutes` finds. */
-export function crossProblems(routes: readonly LoadedRoute[], checkRoutes: CheckRoutes): Problem[] {
+export function crossProblems(routes: readonly LoadedRoute[], checkRoutes: CheckRoutes): CrossProblem[] {
   const valid = routes.flatMap(({ document, result }) => (result.ok ? [{ document, config: result.value }] : []));
   return [
     ...nameProblems(routes),
@@ -31,25 +37,26 @@ export function crossProblems(routes: readonly LoadedRoute[], checkRoutes: Check
   ];
 }
 
-function nameProblems(routes: readonly LoadedRoute[]): Problem[] {
+function nameProblems(routes: readonly LoadedRoute[]): CrossProblem[] {
   return routes.flatMap(({ name, document }) => {
     const twin = routes.find((other) => other.name === name && other.document !== document);
     if (twin === undefined) return [];
-    return [document.problemAt([], 'value', { message: `the same route name as ${twin.document.file}` })];
+    const other = twin.document.file;
+    return [{ problem: document.problemAt([], 'value', { message: `the same route name as ${other}` }), other }];
   });
 }
 
-function sourceProblems(routes: readonly ValidRoute[]): Problem[] {
+function sourceProblems(routes: readonly ValidRoute[]): CrossProblem[] {
   return routes.flatMap(({ document, config }) => {
     const other = routes.find((each) => each.config.service === config.service && origin(each) !== origin({ config }));
     if (other === undefined) return [];
     const message = `the same service has another source or other endpoints in ${other.document.file}`;
-    return [document.problemAt(['service'], 'value', { message })];
+    return [{ problem: document.problemAt(['service'], 'value', { message }), other: other.document.file }];
   });
 }
 
 /** What one service's routes share in memory must be the same for all of them. */
-function policyProblems(routes: readonly ValidRoute[]): Problem[] {
+function policyProblems(routes: readonly ValidRoute[]): CrossProblem[] {
   return routes.flatMap(({ document, config }) =>
     (['ejection', 'slowStart', 'breaker'] as const).flatMap((section) => {
       const other = routes.find((each) => {
@@ -59,7 +66,8 @@ function policyProblems(routes: readonly ValidRoute[]): Problem[] {
       });
       if (other === undefined) return [];
       const message = `the same service has another ${section} in ${other.document.file}`;
-      return [document.problemAt([section], 'key', { message, expected: 'all routes of a service to agree' })];
+      const expected = 'all routes of a service to agree';
+      return [{ problem: document.problemAt([section], 'key', { message, expected }), other: other.document.file }];
     }),
   );
 }
@@ -76,10 +84,14 @@ function origin({ config }: Pick<ValidRoute, 'config'>): string {
   return JSON.stringify([config.source, config.endpoints]);
 }
 
-function ruleProblems(routes: readonly ValidRoute[], checkRoutes: CheckRoutes): Problem[] {
-  return checkRoutes(routes.map(({ config }) => config)).map(({ route, rule, message }) => {
+function ruleProblems(routes: readonly ValidRoute[], checkRoutes: CheckRoutes): CrossProblem[] {
+  const documentOf = (route: string): ConfigDocument => {
     const document = routes.find(({ config }) => config.name === route)?.document;
     if (document === undefined) throw new Error(`a problem of an unknown route: ${route}`);
-    return document.problemAt(['match', rule], 'value', { message });
+    return document;
+  };
+  return checkRoutes(routes.map(({ config }) => config)).map(({ route, rule, rival, message }) => {
+    const problem = documentOf(route).problemAt(['match', rule], 'value', { message });
+    return { problem, other: documentOf(rival).file };
   });
 }

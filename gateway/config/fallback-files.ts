@@ -19,13 +19,24 @@ export async function readFallbackFiles(
   const chain = await Promise.all(
     fallback.chain.map(async (link, at) => {
       if (link.kind !== 'respond' || link.file === null) return link;
-      const content = await read(resolve(dirname(route.file), link.file));
+      const content = await read(pathOf(link.file, route));
       if (typeof content !== 'string') return { ...link, content };
       problems.push(document.problemAt(['fallback', 'chain', at, 'respond', 'file'], 'value', { message: content }));
       return link;
     }),
   );
   return { route: { ...route, fallback: { ...fallback, chain } }, problems };
+}
+
+/** The paths of the files that a route's fallback answers with. */
+export function fallbackFilesOf(route: RouteConfig): string[] {
+  return (route.fallback?.chain ?? []).flatMap((link) => {
+    return link.kind === 'respond' && link.file !== null ? [pathOf(link.file, route)] : [];
+  });
+}
+
+function pathOf(file: string, route: RouteConfig): string {
+  return resolve(dirname(route.file), file);
 }
 
 /** The content, or why there is none. */

@@ -23,6 +23,15 @@ export interface LoadOptions {
   readonly environment: Environment;
   /** Checks the valid routes against one another. */
   readonly checkRoutes?: CheckRoutes;
+  /** At a reload: counts for the routes while gateway.yaml is not valid. */
+  readonly lastGood?: LastGood;
+}
+
+/** What a valid gateway.yaml said. */
+export interface LastGood {
+  readonly gateway: GatewayConfig;
+  /** The folder of the route files as problems and `document.file` write it. */
+  readonly folder: string;
 }
 
 /** Everything valid; or the problems of all files, in the order of files and lines, at least one. */
@@ -33,6 +42,8 @@ export type LoadResult =
       readonly routes: RouteConfig[];
       /** The same routes with their files. */
       readonly loaded: readonly LoadedRoute[];
+      /** The folder of these files, as their paths begin. */
+      readonly folder: string;
     }
   | { readonly ok: false; readonly problems: Problem[] };
 
@@ -66,7 +77,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
     ...problemsIn(gateway),
     ...(folderProblem === null ? [] : [folderProblem]),
     ...routes.flatMap(({ result }) => problemsIn(result)),
-    ...crossProblems(routes, checkRoutes),
+    ...crossProblems(routes, checkRoutes).map(({ problem }) => problem),
   ];
   const order = [gatewayFile, ...routes.map(({ document }) => document.file)];
   if (!gateway.ok || problems.length > 0) return { ok: false, problems: inOrder(problems, order) };
@@ -75,6 +86,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
     gateway: gateway.value,
     routes: routes.flatMap(({ result }) => (result.ok ? [result.value] : [])),
     loaded: routes,
+    folder: files.folder,
   };
 }
 
@@ -84,14 +96,19 @@ export async function loadFiles(options: Omit<LoadOptions, 'checkRoutes'>): Prom
   const document = await readConfigFile(gatewayFile, environment);
   const checked = validate(document, GATEWAY);
   const ofFiles = checked.ok ? await tlsFileProblems(checked.value, document) : [];
-  const folder = routesFolder(options, document);
-  const gateway: Validated<GatewayConfig> =
-    checked.ok && ofFiles.length === 0
-      ? { ok: true, value: { ...checked.value, routes: resolve(folder.path) } }
-      : { ok: false, problems: checked.ok ? ofFiles : checked.problems };
+  const isValid = checked.ok && ofFiles.length === 0;
+  const lastGood = isValid ? undefined : options.lastGood;
+  const folder = routesFolder(
+    lastGood === undefined ? options : { ...options, routesFolder: lastGood.folder },
+    document,
+  );
+  const gateway: Validated<GatewayConfig> = isValid
+    ? { ok: true, value: { ...checked.value, routes: resolve(folder.path) } }
+    : { ok: false, problems: checked.ok ? ofFiles : checked.problems };
   const listing = await listRouteFiles(folder.path);
   const files = listing.ok ? listing.names.map((name) => join(folder.path, name)) : [];
-  const defaultSource = checked.ok ? checked.value.discovery.source : 'consul';
+  const effective = checked.ok ? checked.value : undefined;
+  const defaultSource = (lastGood?.gateway ?? effective)?.discovery.source ?? 'consul';
   const routes = await Promise.all(files.map((file) => loadRoute(file, environment, defaultSource)));
   const folderProblem = listing.ok ? null : (folder.problem?.(listing.message) ?? null);
   return { gateway, gatewayFile, folder: folder.path, folderProblem, routes };

@@ -30,10 +30,15 @@ export async function listRouteFiles(folder: string): Promise<Listing> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-    return { ok: true, names: names.filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort() };
+    return { ok: true, names: names.filter(isRouteFile).sort() };
   } catch (error) {
     return { ok: false, message: reason(error, 'folder') };
   }
+}
+
+/** Whether a file of this name is a route file. */
+export function isRouteFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name);
 }
 
 function reason(error: unknown, what: 'file' | 'folder'): string {

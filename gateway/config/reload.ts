@@ -1,7 +1,6 @@
 // What a reload puts in force: every valid file as it is now, and of the others the last good version.
-import { type CheckRoutes, crossProblems, type LoadedRoute } from './cross-checks.ts';
-import type { GatewayConfig } from './gateway-schema.ts';
-import type { LoadedFiles } from './load.ts';
+import { type CheckRoutes, type CrossProblem, crossProblems, type LoadedRoute } from './cross-checks.ts';
+import type { LastGood, LoadedFiles } from './load.ts';
 import type { Problem } from './problem.ts';
 import type { RouteConfig } from './route-schema.ts';
 
@@ -14,8 +13,7 @@ export interface Quarantined {
 }
 
 /** What is in force. */
-export interface InForce {
-  readonly gateway: GatewayConfig;
+export interface InForce extends LastGood {
   /** The valid version of each route file that is in force, by the file's path. */
   readonly routes: ReadonlyMap<string, LoadedRoute>;
 }
@@ -40,7 +38,7 @@ export function planReload(before: InForce, loaded: LoadedFiles, checkRoutes: Ch
   if (!gateway.ok) quarantined.push({ file: gatewayFile, problems: gateway.problems, hasLastGood: true });
   if (folderProblem !== null) {
     quarantined.push({ file: folder, problems: [folderProblem], hasLastGood: true });
-    return { gateway: gateway.ok ? gateway.value : before.gateway, routes: before.routes, quarantined };
+    return { gateway: gateway.ok ? gateway.value : before.gateway, folder, routes: before.routes, quarantined };
   }
   const routes = new Map<string, LoadedRoute>();
   for (const route of loaded.routes) {
@@ -54,10 +52,10 @@ export function planReload(before: InForce, loaded: LoadedFiles, checkRoutes: Ch
     if (lastGood !== undefined) routes.set(file, lastGood);
   }
   quarantined.push(...settle(routes, before.routes, checkRoutes));
-  return { gateway: gateway.ok ? gateway.value : before.gateway, routes, quarantined };
+  return { gateway: gateway.ok ? gateway.value : before.gateway, folder, routes, quarantined };
 }
 
-/** Takes files that do not go together with the others out of `routes`, the changed ones first, until all agree. */
+/** Takes files that do not go together with the others out of `routes`, changed ones first, until all agree. */
 function settle(
   routes: Map<string, LoadedRoute>,
   before: ReadonlyMap<string, LoadedRoute>,
@@ -65,32 +63,28 @@ function settle(
 ): Quarantined[] {
   const quarantined: Quarantined[] = [];
   for (;;) {
-    const problems = crossProblems([...routes.values()], checkRoutes);
-    if (problems.length === 0) return quarantined;
-    const blamed = blame(problems, routes, before);
-    if (blamed.length === 0) return quarantined;
-    for (const file of blamed) {
+    const found = crossProblems([...routes.values()], checkRoutes);
+    if (found.length === 0) return quarantined;
+    for (const file of blame(found, (each) => !isSame(routes.get(each), before.get(each)))) {
       const lastGood = before.get(file);
-      const own = problems.filter((problem) => problem.file === file);
-      quarantined.push({ file, problems: own.length > 0 ? own : problems, hasLastGood: lastGood !== undefined });
+      const own = found.filter(({ problem, other }) => problem.file === file || other === file);
+      quarantined.push({ file, problems: own.map(({ problem }) => problem), hasLastGood: lastGood !== undefined });
       if (lastGood !== undefined && lastGood !== routes.get(file)) routes.set(file, lastGood);
       else routes.delete(file);
     }
   }
 }
 
-/** The files to take out: those of the problems that have changed; else all that have changed; else those of the problems. */
-function blame(
-  problems: readonly Problem[],
-  routes: ReadonlyMap<string, LoadedRoute>,
-  before: ReadonlyMap<string, LoadedRoute>,
-): string[] {
-  const named = [...new Set(problems.map(({ file }) => file))].filter((file) => routes.has(file));
-  const hasChanged = (file: string): boolean => !isSame(routes.get(file), before.get(file));
-  const changed = named.filter(hasChanged);
-  if (changed.length > 0) return changed;
-  const anyChanged = [...routes.keys()].filter(hasChanged);
-  return anyChanged.length > 0 ? anyChanged : named;
+/**
+ * The files to take out: those that have changed where the others have not. Where both of a pair have, one of them, and
+ * then it is looked again: what does not go together with that one may go together with its last good version.
+ */
+function blame(found: readonly CrossProblem[], hasChanged: (file: string) => boolean): Set<string> {
+  const certain = found.flatMap(({ problem, other }) => {
+    if (hasChanged(problem.file) === hasChanged(other)) return [];
+    return hasChanged(other) ? [other] : [problem.file];
+  });
+  return new Set(certain.length > 0 ? certain : found.slice(0, 1).map(({ problem }) => problem.file));
 }
 
 /** Whether two versions of a file say the same. */

@@ -7,10 +7,11 @@ export interface RouteRules {
   readonly match: readonly MatchRule[];
 }
 
-/** A rule (by its position in `match`) of `route` that ties with another route's. */
+/** A rule (by its position in `match`) of `route` that ties with one of the route `rival`. */
 export interface RouteConflict {
   readonly route: string;
   readonly rule: number;
+  readonly rival: string;
   readonly message: string;
 }
 
@@ -34,7 +35,7 @@ export function findConflicts(routes: readonly RouteRules[]): RouteConflict[] {
           if (rival.route === name || seen.has(pair) || !mayTie(rule, rival.rule)) continue;
           seen.add(pair);
           const message = `ties with match[${rival.position}] of route "${rival.route}" on ${key}`;
-          conflicts.push({ route: name, rule: position, message });
+          conflicts.push({ route: name, rule: position, rival: rival.route, message });
         }
         rivals.push({ route: name, position, rule });
         placed.set(key, rivals);

@@ -1,4 +1,5 @@
 // The crew: the living workers, each on a lane of its own; who dies is replaced, after a pause that grows.
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.ts';
@@ -7,8 +8,8 @@ import type { FromWorker, ToWorker, WorkerBirth } from './messages.ts';
 export interface CrewOptions {
   readonly size: number;
   readonly log: Log;
-  /** How long a worker that drains may take. */
-  readonly drainMs: number;
+  /** How long a worker that begins to drain now may take. */
+  readonly drainMs: () => number;
   /** What a worker is born with, besides its name and lane. */
   readonly birth: () => Omit<WorkerBirth, 'id' | 'lane'>;
   readonly onMessage: (member: Member, message: FromWorker) => void;
@@ -87,6 +88,12 @@ export class Crew {
     this.#replaceNext();
   }
 
+  /** Gives up a worker that cannot listen: what it was to replace stays, and no other is replaced by its like. */
+  dismiss(member: Member): void {
+    this.#due.clear();
+    void this.#retire(member);
+  }
+
   /** Lets every worker finish what it has under way; resolves when all are gone, at the latest after `drainMs`. */
   async drain(): Promise<void> {
     this.#isStopping = true;
@@ -137,11 +144,12 @@ export class Crew {
     if (!this.restart(id, false)) this.#replaceNext();
   }
 
+  /** Lets a worker drain unless it does already; resolves when it is gone. */
   async #retire(member: Member): Promise<void> {
-    if (member.state === 'draining') return;
+    const gone = once(member.worker, 'exit');
+    if (member.state === 'draining') return void (await gone);
     member.state = 'draining';
-    const gone = new Promise<void>((resolve) => member.worker.once('exit', () => resolve()));
-    const limit = setTimeout(() => void member.worker.terminate(), this.#options.drainMs);
+    const limit = setTimeout(() => void member.worker.terminate(), this.#options.drainMs());
     this.tell(member, { kind: 'drain' });
     await gone;
     clearTimeout(limit);

@@ -1,0 +1,81 @@
+// What a request would meet: route, limits, endpoint and failure, found out by the code that decides for real.
+import { normalisePath } from '../../routing/path.ts';
+import { clientAddress, compileTrust, type TrustCheck } from '../client-address.ts';
+import {
+  ASSUMED_CLIENT,
+  type AskedRequest,
+  asWritten,
+  type ReadRequest,
+  type RefusedRequest,
+  readAsked,
+} from './asked-request.ts';
+import { explainRoute, matchRoutes } from './explain-match.ts';
+import { type ExplainFacts, explainRouted } from './explain-routed.ts';
+import type { ExplainedOutcome, ExplainedRequest, Explanation } from './explanation.ts';
+import { answerToStar, ownAnswer } from './outcome.ts';
+import { summaryOf } from './summary.ts';
+
+/** Explains a request; a sentence when what is asked makes no sense. Changes nothing: no turn is used up by it. */
+export function explain(asked: AskedRequest, facts: ExplainFacts): Explanation | string {
+  const isTrusted = compileTrust(facts.gateway.trustedProxies);
+  const read = readAsked(asked, facts.gateway.limits, isTrusted);
+  if (typeof read === 'string') return read;
+  const identity = clientOf(asked, read, isTrusted);
+  const path = 'situation' in read ? null : (normalisePath(read.target) ?? null);
+  const request: ExplainedRequest = {
+    method: read.method,
+    host: asWritten(read.host),
+    target: asWritten(read.target),
+    path: path === null ? null : asWritten(path),
+    ...identity,
+    upgrade: null,
+  };
+  if ('situation' in read) return unrouted(facts, request, ownAnswer(read.situation, read.why));
+  if (read.target === '*') return unrouted(facts, request, answerToStar(read.method));
+  if (path === null) return unrouted(facts, request, ownAnswer('bad_request', 'a % without two hexadecimal digits'));
+  const { won, rivals, moreRivals } = matchRoutes(facts.routes, read, path);
+  if (won === undefined) {
+    return { ...unrouted(facts, request, ownAnswer('no_route', 'no route matches')), rivals, moreRivals };
+  }
+  const explained = { ...explainRouted({ facts, route: won.route, read, request }), rivals, moreRivals };
+  return finish({ ...explained, route: explainRoute(won) });
+}
+
+type Unfinished = Omit<Explanation, 'summary'>;
+
+function finish(explanation: Unfinished): Explanation {
+  return { summary: summaryOf(explanation), ...explanation };
+}
+
+function clientOf(
+  { client }: AskedRequest,
+  read: ReadRequest | RefusedRequest,
+  isTrusted: TrustCheck,
+): Pick<ExplainedRequest, 'client' | 'clientFrom'> {
+  const clientFrom = client === null ? 'assumed' : 'given';
+  if ('situation' in read) return { client: client ?? ASSUMED_CLIENT, clientFrom };
+  const { peer } = read;
+  const behind = clientAddress(peer, [read.header('x-forwarded-for') ?? ''], isTrusted);
+  return behind === peer.address ? { client: behind, clientFrom } : { client: behind, clientFrom: 'x-forwarded-for' };
+}
+
+function unrouted(facts: ExplainFacts, request: ExplainedRequest, outcome: ExplainedOutcome): Explanation {
+  return finish({
+    basis: facts.basis,
+    request,
+    outcome,
+    route: null,
+    rivals: [],
+    moreRivals: 0,
+    forward: null,
+    rateLimits: [],
+    rateLimited: 0,
+    concurrency: null,
+    service: null,
+    split: null,
+    key: null,
+    endpoints: [],
+    pick: null,
+    failure: null,
+  });
+}
