@@ -12,6 +12,8 @@ export interface DrillGateway {
   readonly pid: number;
   /** The value of a metric, summed over its series; `name` may have labels, as the text writes them. */
   metric(name: string): Promise<number>;
+  /** The states of the endpoints of a service, by address. */
+  states(service: string): Promise<ReadonlyMap<string, string>>;
   stop(): Promise<void>;
 }
 
@@ -21,6 +23,13 @@ export interface DrillOptions {
   readonly workers: number;
   readonly routes: Readonly<Record<string, object>>;
   readonly gateway?: object;
+}
+
+interface UpstreamsPage {
+  readonly services: readonly {
+    readonly service: string;
+    readonly endpoints: readonly { readonly endpoint: string; readonly state: string }[];
+  }[];
 }
 
 const CLI = resolve(import.meta.dirname, '../../gateway/cli.ts');
@@ -58,6 +67,11 @@ export async function startGateway({
     port,
     pid: child.pid ?? 0,
     metric: async (name) => sumOf(await (await fetch(`${admin}/metrics`)).text(), name),
+    states: async (service) => {
+      const page: UpstreamsPage = JSON.parse(await (await fetch(`${admin}/debug/upstreams`)).text());
+      const found = page.services.find((each) => each.service === service);
+      return new Map(found?.endpoints.map(({ endpoint, state }) => [endpoint, state]));
+    },
     stop: async () => {
       const gone = once(child, 'exit');
       child.kill('SIGTERM');

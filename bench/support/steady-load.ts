@@ -5,6 +5,8 @@ import { Pool, request } from 'undici';
 export interface LoadCount {
   readonly requests: number;
   readonly failed: number;
+  /** Those of the failed whose answer broke off after its head. */
+  readonly truncated: number;
   /** Answers that came from a fallback. */
   readonly degraded: number;
   readonly slowestMs: number;
@@ -18,6 +20,7 @@ export class SteadyLoad {
   #isOver = false;
   #requests = 0;
   #failed = 0;
+  #truncated = 0;
   #degraded = 0;
   #slowestMs = 0;
   #errors: Record<string, number> = {};
@@ -33,11 +36,12 @@ export class SteadyLoad {
     const count = {
       requests: this.#requests,
       failed: this.#failed,
+      truncated: this.#truncated,
       degraded: this.#degraded,
       slowestMs: Math.round(this.#slowestMs),
       errors: this.#errors,
     };
-    this.#requests = this.#failed = this.#degraded = this.#slowestMs = 0;
+    this.#requests = this.#failed = this.#truncated = this.#degraded = this.#slowestMs = 0;
     this.#errors = {};
     return count;
   }
@@ -51,16 +55,20 @@ export class SteadyLoad {
     const pool = new Pool(this.#url, { connections: 1 });
     while (!this.#isOver) {
       const begun = performance.now();
+      let hasHead = false;
       try {
         const answer = isKept
           ? await pool.request({ path: '/steady', method: 'GET' })
           : await request(`${this.#url}/steady`, { headers: { connection: 'close' } });
-        await answer.body.dump();
+        hasHead = true;
+        // Unlike `dump`, this tells of content that broke off.
+        await answer.body.arrayBuffer();
         this.#requests++;
         if (answer.headers['x-degraded'] !== undefined) this.#degraded++;
         if (answer.statusCode !== 200) this.#fail(`status ${answer.statusCode}`);
       } catch (error) {
         this.#requests++;
+        if (hasHead) this.#truncated++;
         this.#fail(error instanceof Error ? error.message : String(error));
       }
       this.#slowestMs = Math.max(this.#slowestMs, performance.now() - begun);

@@ -51,7 +51,7 @@ describe.skipIf(!hasConsul())('an instance that is killed without deregistering'
         },
       );
       expect(ejected).toMatchObject({ effectiveWeight: 0, status: 'passing', ejections: expect.any(Number) });
-      expect(ejected.why).toMatch(/^ejected after \d+ failures in a row, the last: connection \w+/);
+      expect(ejected.why).toMatch(/^ejected: \d+ failures in a row, the last: connection \w+/);
       // The first ejection lasts base, 20 % more or less; a test that looks late may see a longer one.
       expect(Date.parse(ejected.until ?? '')).toBeGreaterThan(killedMs + 700);
       expect(Date.parse(ejected.until ?? '')).toBeLessThan(killedMs + 30_000);
