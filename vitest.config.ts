@@ -5,7 +5,7 @@ const setupFiles = ['test/support/property-seed.ts'];
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles, testTimeout: 30_000 } },
       {
         test: {
           name: 'integration',

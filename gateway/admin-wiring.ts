@@ -40,6 +40,7 @@ export function createAdmin(parts: AdminParts): AdminServer {
     sourceCells: () => routes.usedSourceCells(),
     limitTable: () => routes.limitTable,
     reloads: () => RELOAD_RESULTS.map((result) => ({ result, count: reloader?.count(result) ?? 0 })),
+    quarantinedFiles: () => reloader?.quarantined.length ?? 0,
     clock,
   });
   const snapshotOf = (service: string): ServiceSnapshot | undefined => {

@@ -5,7 +5,7 @@ import type { GatewayState } from './core/gateway-state.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { RoutesInForce } from './routes-in-force.ts';
-import type { GatewayCell } from './shared/gateway-cell.ts';
+import { type GatewayCell, UNROUTED_REASONS } from './shared/gateway-cell.ts';
 import { currentLeader } from './shared/leader-lease.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import type { Crew } from './threads/crew.ts';
@@ -49,6 +49,7 @@ export class GatewayView {
         };
       }),
       workerRestarts: crew.restarts,
+      unrouted: UNROUTED_REASONS.map((reason) => ({ reason, count: cell.unrouted(reason) })),
       logLinesDropped: output.dropped,
       snapshotVersion: book.version,
       snapshotTakenAtMs: book.takenAtMs,

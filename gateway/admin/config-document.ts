@@ -2,8 +2,8 @@
 import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 
-/** Keys whose values are secrets, wherever they stand. */
-const SECRET_KEYS: ReadonlySet<string> = new Set(['token', 'password', 'secret']);
+/** Keys whose values are secrets, wherever they stand; header fields that are set or asked for are among them. */
+const SECRET_KEY = /token|password|secret|credential|authorization|cookie|api-?key/i;
 
 /** Everything that is in force, as plain data; `quarantined` are the files that are not. */
 export function configDocument(
@@ -26,10 +26,10 @@ function masked(value: unknown): unknown {
 }
 
 function isSecret(key: string, value: unknown): boolean {
-  return SECRET_KEYS.has(key) && typeof value === 'string' && value !== '';
+  return SECRET_KEY.test(key) && typeof value === 'string' && value !== '';
 }
 
-/** URLs may carry a user and a password. */
+/** URLs may carry a user and a password, which may hold an @ of its own. */
 function withoutCredentials(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1***@');
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1***@');
 }

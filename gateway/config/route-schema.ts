@@ -69,7 +69,7 @@ const routeKeys = section({
     .union([z.literal('off'), breaker], {
       error: 'off, or a mapping with failurePercent, minRequests, window, open, probes',
     })
-    .default('off')
+    .prefault('off')
     .describe('Circuit breaker: while it is open, the fallback answers at once.'),
   subset: subset.prefault({}).describe('Only endpoints that carry all of this are chosen.'),
   split: split.exactOptional().describe('Canary: who gets which share of the requests; absent: no split.'),

@@ -19,6 +19,8 @@ export interface GatewayState {
   readonly leader: { readonly worker: number | null; readonly term: number };
   readonly workers: readonly WorkerState[];
   readonly workerRestarts: number;
+  /** Requests of no route, by why. */
+  readonly unrouted: readonly { readonly reason: string; readonly count: number }[];
   /** Lines of the log that could not be written. */
   readonly logLinesDropped: number;
   readonly snapshotVersion: number;

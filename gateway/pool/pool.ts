@@ -148,6 +148,7 @@ export class Pool implements LeaseOwner, JudgedPool {
 
   trafficChanged(change: TrafficChange): void {
     this.shared.bumpEpoch();
+    if (change.reason !== null) this.shared.countEjection(change.reason.trigger);
     this.#options.onTrafficChange(this.service, change);
   }
 

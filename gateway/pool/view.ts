@@ -2,7 +2,7 @@
 import { type Clock, wallAt } from '../core/clock.ts';
 import { FAILURE_TEXT, isFailure, OUTCOMES } from '../core/failure.ts';
 import { FULL_TENTHS, type SlowStartPolicy, warmTenths } from '../resilience/slow-start.ts';
-import { EJECTION_TRIGGERS, type EjectionReason, type EjectionTrigger, EndpointCell } from '../shared/endpoint-cell.ts';
+import { EJECTION_TRIGGERS, type EjectionReason, EndpointCell } from '../shared/endpoint-cell.ts';
 import type { EndpointSnapshot, ServiceSnapshot } from './snapshot.ts';
 
 export const ENDPOINT_STATES = ['active', 'ejected', 'probing', 'warming', 'draining', 'unhealthy'] as const;
@@ -38,11 +38,6 @@ export interface ViewOptions {
 /** The endpoints of a service as they stand. */
 export function viewEndpoints(snapshot: ServiceSnapshot, options: ViewOptions): EndpointView[] {
   return snapshot.endpoints.map((endpoint) => viewEndpoint(endpoint, options));
-}
-
-/** How often traffic set endpoints of a service aside, by what made it do so. */
-export function ejectionsBy(snapshot: ServiceSnapshot, trigger: EjectionTrigger): number {
-  return snapshot.endpoints.reduce((sum, { cell }) => sum + new EndpointCell(cell, -1).ejections(trigger), 0);
 }
 
 function viewEndpoint(facts: EndpointSnapshot, options: ViewOptions): EndpointView {

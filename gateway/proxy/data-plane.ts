@@ -145,6 +145,9 @@ export class DataPlane {
       staleCache: this.#staleCache,
       onDegraded: (service, reason) => this.#log.degraded(service, reason),
       isTrusted,
+      onUnrouted: (situation) => {
+        if (situation !== null) cell.countUnrouted(situation === 'no_route' ? 'no_route' : 'refused');
+      },
       portLine: `X-Forwarded-Port: ${address.port}\r\n`,
     });
     return new Listener({
@@ -156,7 +159,10 @@ export class DataPlane {
       isTrusted,
       sweep: this.#sweep,
       date: new HttpDate(clock),
-      onRefused: (peer, situation, requestId) => onFinished?.(refusedRecord(peer, situation, requestId)),
+      onRefused: (peer, situation, requestId) => {
+        cell.countUnrouted('refused');
+        onFinished?.(refusedRecord(peer, situation, requestId));
+      },
       onRequest: (exchange, options) => handler.handle(exchange, options),
       describeUpgrade: (request, options) => {
         const route = handler.findRoute(request);

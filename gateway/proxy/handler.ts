@@ -18,6 +18,8 @@ export interface HandlerOptions extends TransactionServices {
   readonly isTrusted: TrustCheck;
   /** The X-Forwarded-Port line for requests of this listener. */
   readonly portLine: string;
+  /** A request was answered that belongs to no route. */
+  readonly onUnrouted: (situation: ErrorSituation | null) => void;
 }
 
 /** The routes in force: other ones take their place by one assignment. */
@@ -95,6 +97,7 @@ export class RequestHandler {
   /** Answers a request that no route has taken: with an error, or (null) with an empty 204. */
   #answerItself(exchange: Exchange, situation: ErrorSituation | null): void {
     const startedMs = this.#options.clock.nowMs();
+    this.#options.onUnrouted(situation);
     const identity = this.#identify(exchange);
     const answer =
       situation === null ? null : errorAnswer(situation, identity.requestId, { accept: exchange.header('accept') });

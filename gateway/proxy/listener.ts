@@ -49,6 +49,9 @@ const LISTENING_SOCKETS = 8;
 /** A socket that is never found empty is closed all the same. */
 const MAX_CLOSING_TURNS = 1000;
 
+/** A turn of the event loop in which nothing happened takes no longer. */
+const QUIET_TURN_MS = 0.1;
+
 export class Listener implements ConnectionHost {
   readonly headLimits: HeadLimits;
   readonly timeouts: GatewayConfig['timeouts'];
@@ -123,17 +126,23 @@ export class Listener implements ConnectionHost {
     });
   }
 
-  /** Closes each listening socket when no connection waits in it: the kernel resets those that do. */
+  /**
+   * Closes each listening socket when no connection waits in it: the kernel resets those that do. In a long turn one may
+   * have come since the loop looked.
+   */
   async #closeServers(): Promise<void> {
     const open = new Set(this.#servers);
     for (let turn = 0; open.size > 0; turn++) {
       this.#accepting.clear();
+      const begunMs = performance.now();
       // In between the loop takes a connection from every socket that has one.
       await immediate();
+      const isLong = performance.now() - begunMs > QUIET_TURN_MS;
       for (const server of open) {
-        if (this.#accepting.has(server) && turn < MAX_CLOSING_TURNS) continue;
+        if ((isLong || this.#accepting.has(server)) && turn < MAX_CLOSING_TURNS) continue;
         server.close();
         open.delete(server);
+        break;
       }
     }
   }

@@ -48,6 +48,11 @@ export function leaveDegraded(words: Int32Array, at: number, wallMs: number): bo
   return Atomics.exchange(words, at + SINCE, 0) !== 0;
 }
 
+/** Marks the service healthy whatever its answers say, if it is degraded for this reason. */
+export function endDegraded(words: Int32Array, at: number, reason: DegradedReason): void {
+  if (degradedOf(words, at)?.reason === reason) Atomics.store(words, at + SINCE, 0);
+}
+
 /** Since when and why the service is degraded; null when it is not. */
 export function degradedOf(words: Int32Array, at: number): Degraded | null {
   const since = Atomics.load(words, at + SINCE) >>> 0;

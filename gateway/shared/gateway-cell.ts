@@ -5,9 +5,14 @@ const DOWNSTREAM = 0;
 const UPSTREAM = 1;
 const LAG_MS = 2;
 const SNAPSHOT = 3;
+const FIRST_UNROUTED = 4;
+
+/** Why a request belongs to no route: none matches it, or it was refused before one was looked for. */
+export const UNROUTED_REASONS = ['no_route', 'refused'] as const;
+export type UnroutedReason = (typeof UNROUTED_REASONS)[number];
 
 /** The first two words belong to the leader lease. */
-const LAYOUT: CellLayout = { headWords: 16, laneNumbers: 4 };
+const LAYOUT: CellLayout = { headWords: 16, laneNumbers: FIRST_UNROUTED + UNROUTED_REASONS.length };
 const CONNECTIONS = 2;
 
 export function allocateGatewayCell(lanes: number): CellPlace {
@@ -42,6 +47,15 @@ export class GatewayCell {
 
   upstreamChanged(by: 1 | -1): void {
     this.#cell.add(UPSTREAM, by);
+  }
+
+  countUnrouted(reason: UnroutedReason): void {
+    this.#cell.add(FIRST_UNROUTED + UNROUTED_REASONS.indexOf(reason), 1);
+  }
+
+  /** Requests of no route, of all workers. */
+  unrouted(reason: UnroutedReason): number {
+    return this.#cell.sum(FIRST_UNROUTED + UNROUTED_REASONS.indexOf(reason));
   }
 
   /** How late the worker's event loop ran at its last heartbeat, in ms. */

@@ -20,9 +20,11 @@ import {
   type Degraded,
   type DegradedReason,
   degradedOf,
+  endDegraded,
   enterDegraded,
   leaveDegraded,
 } from './degraded-words.ts';
+import { EJECTION_TRIGGERS, type EjectionTrigger } from './endpoint-cell.ts';
 import { HISTOGRAM_NUMBERS, type HistogramTotals, histogramTotals, observe } from './histogram.ts';
 import {
   countInWindow,
@@ -49,7 +51,8 @@ const UPDATES = 0;
 const IN_FLIGHT = 1;
 const FIRST_RETRY = 2;
 const FIRST_DENIAL = FIRST_RETRY + RETRY_REASONS.length;
-const BREAKER_WINDOW = FIRST_DENIAL + RETRY_DENIALS.length;
+const FIRST_EJECTION = FIRST_DENIAL + RETRY_DENIALS.length;
+const BREAKER_WINDOW = FIRST_EJECTION + EJECTION_TRIGGERS.length;
 const BUDGET_WINDOW = BREAKER_WINDOW + WINDOW_NUMBERS;
 const DURATION = BUDGET_WINDOW + WINDOW_NUMBERS;
 
@@ -108,6 +111,7 @@ export class ServiceCell {
 
   setMaintenance(isOn: boolean): void {
     Atomics.store(this.#words, MAINTENANCE, isOn ? 1 : 0);
+    if (!isOn) endDegraded(this.#words, DEGRADED, 'maintenance');
   }
 
   /** Whether the breaker lets an attempt through: REFUSED, PASSED, or the token of a probe. */
@@ -189,6 +193,15 @@ export class ServiceCell {
 
   retries(reason: RetryReason): number {
     return this.#cell.sum(FIRST_RETRY + RETRY_REASONS.indexOf(reason));
+  }
+
+  /** Counts an endpoint that was set aside: the sum outlives the endpoint. */
+  countEjection(trigger: EjectionTrigger): void {
+    this.#cell.add(FIRST_EJECTION + EJECTION_TRIGGERS.indexOf(trigger), 1);
+  }
+
+  ejections(trigger: EjectionTrigger): number {
+    return this.#cell.sum(FIRST_EJECTION + EJECTION_TRIGGERS.indexOf(trigger));
   }
 
   countDenial(denial: RetryDenial): void {

@@ -44,8 +44,9 @@ export function discoveryMetrics(registry: Registry, { state, snapshots, sources
     help: 'Time since the source last confirmed the pool',
     labels: ['service'],
     read: () =>
-      state().statuses.flatMap(({ service, lastSuccessMs }): Sample[] =>
-        lastSuccessMs === null ? [] : [[(Date.now() - lastSuccessMs) / 1000, { service }]],
+      // What the configuration lists does not grow old.
+      state().statuses.flatMap(({ service, source, lastSuccessMs }): Sample[] =>
+        lastSuccessMs === null || source === 'static' ? [] : [[(Date.now() - lastSuccessMs) / 1000, { service }]],
       ),
   });
   gauge(registry, {

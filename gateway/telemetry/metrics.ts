@@ -20,6 +20,7 @@ export interface MetricsSources {
   readonly sourceCells: () => ReadonlyMap<string, CellPlace>;
   readonly limitTable: () => SharedArrayBuffer | null;
   readonly reloads: () => readonly { readonly result: string; readonly count: number }[];
+  readonly quarantinedFiles: () => number;
   readonly clock: Clock;
 }
 

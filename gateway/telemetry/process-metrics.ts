@@ -8,10 +8,14 @@ export interface ProcessMetricsSources {
   readonly state: () => GatewayState;
   readonly limitTable: () => SharedArrayBuffer | null;
   readonly reloads: () => readonly { readonly result: string; readonly count: number }[];
+  readonly quarantinedFiles: () => number;
 }
 
 /** Registers them. */
-export function processMetrics(registry: Registry, { state, limitTable, reloads }: ProcessMetricsSources): void {
+export function processMetrics(
+  registry: Registry,
+  { state, limitTable, reloads, quarantinedFiles }: ProcessMetricsSources,
+): void {
   gauge(registry, {
     name: 'weir_leader_term',
     help: 'The term of the leader; grows with every change',
@@ -40,6 +44,23 @@ export function processMetrics(registry: Registry, { state, limitTable, reloads 
     help: 'Reloads of the configuration by what came of them',
     labels: ['result'],
     read: () => reloads().map(({ result, count }) => [count, { result }]),
+  });
+  counter(registry, {
+    name: 'weir_unrouted_requests_total',
+    help: 'Requests of no route: none matched them, or they were refused before',
+    labels: ['reason'],
+    read: () => state().unrouted.map(({ reason, count }) => [count, { reason }]),
+  });
+  gauge(registry, {
+    name: 'weir_worker_event_loop_lag_seconds',
+    help: 'How late the event loop of a worker ran at its last heartbeat',
+    labels: ['worker'],
+    read: () => state().workers.map(({ id, eventLoopLagMs }) => [eventLoopLagMs / 1000, { worker: String(id) }]),
+  });
+  gauge(registry, {
+    name: 'weir_config_quarantined_files',
+    help: 'Configuration files that are not in force as they are written',
+    read: () => [[quarantinedFiles()]],
   });
   gauge(registry, {
     name: 'weir_connections',

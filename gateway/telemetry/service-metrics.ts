@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../core/clock.ts';
 import { OUTCOMES } from '../core/failure.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
-import { ENDPOINT_STATES, type EndpointView, ejectionsBy } from '../pool/view.ts';
+import { ENDPOINT_STATES, type EndpointView } from '../pool/view.ts';
 import { BREAKER_STATES } from '../resilience/breaker.ts';
 import { RETRY_DENIALS } from '../resilience/retry.ts';
 import { EJECTION_TRIGGERS, EndpointCell } from '../shared/endpoint-cell.ts';
@@ -71,11 +71,7 @@ export function serviceMetrics(registry: Registry, { snapshots, endpoints, clock
     help: 'Endpoints set aside',
     labels: ['service', 'reason'],
     read: () =>
-      snapshots().flatMap((snapshot) =>
-        EJECTION_TRIGGERS.map(
-          (reason): Sample => [ejectionsBy(snapshot, reason), { service: snapshot.service, reason }],
-        ),
-      ),
+      perService((cell, service) => EJECTION_TRIGGERS.map((reason) => [cell.ejections(reason), { service, reason }])),
   });
   gauge(registry, {
     name: 'weir_endpoints',

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ejectionsBy } from '../../../gateway/pool/view.ts';
 import { ejectionPolicy } from '../../support/ejection-policy.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { badFor, good, PoolScene } from '../../support/pool-scene.ts';
@@ -68,7 +67,7 @@ describe('the view of a pool', () => {
     expect(seen).toEqual(['ejected', 'draining', 'unhealthy', 'draining', 'ejected', 'warming', 'active']);
   });
 
-  it('counts ejections by what made traffic set endpoints aside, of the whole service', () => {
+  it('counts ejections by what made traffic set endpoints aside, of the whole service, also of endpoints that have left', () => {
     const scene = new PoolScene([endpoint(1), endpoint(2), endpoint(3), endpoint(4)], 2, {
       ejection: ejectionPolicy({ minRequests: 10 }),
     });
@@ -76,7 +75,10 @@ describe('the view of a pool', () => {
     let count = 0;
     scene.requests(200, (port) => (port === 4 && ++count % 3 !== 0 ? 'status' : 'success'));
     const triggers = ['consecutive_failures', 'failure_percent', 'slow'] as const;
-    expect(triggers.map((trigger) => ejectionsBy(scene.snapshot, trigger))).toEqual([1, 1, 0]);
+    const ejections = () => triggers.map((trigger) => scene.worker(0).shared.ejections(trigger));
+    expect(ejections()).toEqual([1, 1, 0]);
     expect(scene.view()).toMatchObject({ 3: { ejections: 1 }, 4: { ejections: 1 }, 1: { ejections: 0 } });
+    scene.update([endpoint(1), endpoint(2)]);
+    expect(ejections()).toEqual([1, 1, 0]);
   });
 });
