@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** The token that may do everything. */
-const ROOT_TOKEN = '11111111-2222-3333-4444-555555555555';
+export const ROOT_TOKEN = '11111111-2222-3333-4444-555555555555';
 
 export interface Registration {
   readonly name: string;

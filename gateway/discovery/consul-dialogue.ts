@@ -36,6 +36,12 @@ const POLL_INTERVAL_MS = 2000;
 /** Milliseconds until the next query where an answer had no index to block on. */
 const NO_INDEX_INTERVAL_MS = 1000;
 
+/**
+ * Milliseconds after the last failure in which it is doubtful that nobody is well: while the agent could not be asked,
+ * heartbeats could not reach it either, and an agent that was restarted calls critical what it has not checked yet.
+ */
+const RETURN_MS = 30_000;
+
 /** Leaderless answers in a row after which the pause before the next question no longer grows. */
 const MAX_LEADERLESS_STEPS = 3;
 
@@ -50,6 +56,7 @@ export class ConsulDialogue {
   #filledIndex: string | null;
   #failures = 0;
   #leaderless = 0;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   #isEmptyBelieved = false;
   /** An empty answer held back, and when to confirm it. */
   #unconfirmed: { readonly answer: SourceAnswer; readonly dueMs: number } | null = null;
@@ -93,6 +100,7 @@ export class ConsulDialogue {
     // The first round through all agents is quick; then each round waits longer.
     this.#pauseMs = nextDelayMs(Math.floor(this.#failures / agentCount), clock.random);
     this.#failures += 1;
+    this.#failedAtMs = clock.nowMs();
     return [...events, { kind: 'failure', error }];
   }
 
@@ -113,7 +121,12 @@ export class ConsulDialogue {
     this.#isEmptyBelieved = false;
     this.#leaderless = 0;
     this.#filledIndex = head.index;
-    return head.isFiltered ? { ...answer, notes: [...answer.notes, 'ACLs hide some of the instances'] } : answer;
+    const isReturning = this.#options.clock.nowMs() - this.#failedAtMs < RETURN_MS;
+    return {
+      ...answer,
+      ...(head.isFiltered && { notes: [...answer.notes, 'ACLs hide some of the instances'] }),
+      ...(isReturning && { doubt: 'nobody is well, but the agent could not be asked a moment ago' }),
+    };
   }
 
   #empty(answer: SourceAnswer, head: ConsulHead, step: ConsulStep): SourceEvent[] {

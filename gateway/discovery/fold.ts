@@ -21,7 +21,7 @@ export interface Folded extends DiscoveryUpdate {
 
 /**
  * The state of a service after an event (SPEC section 5). A failure never changes the pool; neither does a doubtful
- * empty answer, until it has lasted for `holdLastGoodMs`.
+ * answer without anybody well, until it has lasted for `holdLastGoodMs`.
  */
 export function foldEvent(before: ResumePoint, event: SourceEvent, options: FoldOptions): Folded {
   const { status } = before;
@@ -29,7 +29,7 @@ export function foldEvent(before: ResumePoint, event: SourceEvent, options: Fold
   if (event.kind === 'failure') return { ...unchanged, status: { ...status, lastError: event.error } };
   const { wallMs } = options;
   const endpoints = mergeInstances(event.instances, options.accept);
-  if (event.doubt !== null && endpoints.length === 0 && before.pool.size > 0) {
+  if (event.doubt !== null && !endpoints.some(({ healthy }) => healthy) && before.pool.size > 0) {
     const doubtSinceMs = status.doubtSinceMs ?? wallMs;
     if (wallMs - doubtSinceMs < options.holdLastGoodMs) {
       return { ...unchanged, status: { ...status, lastError: event.doubt, doubtSinceMs } };

@@ -1,11 +1,12 @@
 // The source that asks the table registry (SPEC section 9): one poll a service and interval.
 import type { Pool } from 'undici';
 import type { Clock } from '../core/clock.ts';
+import type { Instance } from '../core/instance.ts';
 import { quote } from '../core/quote.ts';
 import { nextDelayMs } from './backoff.ts';
 import { createGetPool, getJson } from './http-get.ts';
 import { pause } from './pause.ts';
-import type { DecodedRecords, Undecodable } from './record.ts';
+import { boundSentences, type DecodedRecords, type Undecodable } from './record.ts';
 import { decodeRegistryInstances } from './registry-decode.ts';
 import type { DiscoverySource, QueryMeter, SourceAnswer, Watch, WatchOptions } from './source.ts';
 
@@ -28,6 +29,9 @@ const DEADLINE_MS = 5000;
  * heartbeats could not reach it either, and each instance needs the time of one to be listed again.
  */
 const RETURN_MS = 30_000;
+
+/** A shorter outage expires nobody: an instance is listed for 30 s after the last of its heartbeats, at most 10 s apart. */
+const EXPIRING_OUTAGE_MS = 15_000;
 
 /** Makes the source. Throws when `url` is none. */
 export function createRegistrySource(options: RegistrySourceOptions): DiscoverySource {
@@ -58,6 +62,11 @@ class RegistryWatch implements Watch {
   #failures = 0;
   #emptyInARow = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
+  #repliedAtMs = Number.POSITIVE_INFINITY;
+  /** What was reported last. */
+  #reported: readonly Instance[] = [];
+  /** Those that an outage may have expired and that were not listed again yet, by ID. */
+  readonly #awaited = new Map<string, Instance>();
 
   constructor(pool: Pool, url: URL, options: RegistrySourceOptions & WatchOptions) {
     this.#pool = pool;
@@ -103,12 +112,34 @@ class RegistryWatch implements Watch {
   /** Gives the milliseconds until the next question. */
   #onReply({ instances, skipped, notes }: DecodedRecords): number {
     const { intervalMs, confirmEmptyMs, onEvent } = this.#options;
+    this.#await(instances);
     this.#failures = 0;
     this.#emptyInARow = instances.length > 0 ? 0 : this.#emptyInARow + 1;
     if (this.#emptyInARow === 1) return confirmEmptyMs;
     const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: null, doubt: null };
-    onEvent(instances.length > 0 ? answer : { ...answer, doubt: this.#emptyDoubt(skipped) });
+    if (instances.length === 0) {
+      onEvent({ ...answer, doubt: this.#emptyDoubt(skipped) });
+      return intervalMs;
+    }
+    const awaited = [...this.#awaited.values()];
+    this.#reported = [...instances, ...awaited];
+    const left = awaited.map(({ id }) => `instance ${quote(id)}: not listed since the outage, may be on its way back`);
+    onEvent({ ...answer, instances: this.#reported, notes: boundSentences([...notes, ...left]) });
     return intervalMs;
+  }
+
+  /**
+   * Instances come back one heartbeat at a time: the first of them must not get the traffic of all. Whoever was listed
+   * since, and is no more, has left.
+   */
+  #await(listed: readonly Instance[]): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (this.#failures > 0 && nowMs - this.#repliedAtMs >= EXPIRING_OUTAGE_MS) {
+      for (const instance of this.#reported) this.#awaited.set(instance.id, instance);
+    }
+    this.#repliedAtMs = nowMs;
+    if (nowMs - this.#failedAtMs >= RETURN_MS) this.#awaited.clear();
+    for (const { id } of listed) this.#awaited.delete(id);
   }
 
   #emptyDoubt(skipped: readonly string[]): string | null {

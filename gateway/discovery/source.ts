@@ -14,8 +14,8 @@ export interface SourceAnswer {
   /** Where a later watch may resume, as the source wrote it, digit for digit; null where the source has no such thing. */
   readonly index: string | null;
   /**
-   * null when the answer may be believed as it stands; else why an EMPTY answer must not empty a pool
-   * (no known leader, filtered by ACLs, index gone backwards, not confirmed by a consistent read).
+   * null when the answer may be believed as it stands; else why an answer WITHOUT ANYBODY WELL must not change a pool
+   * (no known leader, filtered by ACLs, index gone backwards, not confirmed by a consistent read, right after an outage).
    */
   readonly doubt: string | null;
 }

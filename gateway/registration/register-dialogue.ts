@@ -11,6 +11,8 @@ type RegistrarTraits = Pick<Registrar, 'keepsUnhealthy' | 'checksItself' | 'beat
 
 const FIRST_DELAY_MS = 250;
 const MIN_MAX_DELAY_MS = 1000;
+/** An agent that was down calls its instances critical, and the table registry has expired them, until they beat. */
+const MAX_RETRY_MS = 2000;
 /** How soon an instance that is not well is asked again. */
 const RECHECK_MS = 1000;
 
@@ -51,7 +53,7 @@ export class RegistrationDialogue {
   /** Takes the outcome of the step and gives the milliseconds until the next. */
   settle(outcome: StepOutcome, isHealthy: boolean): number {
     const { beatMs } = this.#registrar;
-    if (outcome === 'failed') return retryDelayMs(this.#failures++, beatMs, this.#random);
+    if (outcome === 'failed') return retryDelayMs(this.#failures++, Math.min(beatMs, MAX_RETRY_MS), this.#random);
     this.#failures = 0;
     this.#isListed = outcome === 'listed';
     this.#wasListed ||= this.#isListed;

@@ -233,6 +233,16 @@ it('reports a list whose instances are all critical as it is: it is not empty', 
   expect(hear([{ ...instance, status: 'critical' }], {})).toMatchObject([{ doubt: null, instances: [{}] }]);
 });
 
+it('doubts for 30 s after a failure that nobody is well: heartbeats could not reach the agent either', () => {
+  const { dialogue, hear } = start();
+  const critical: Instance = { ...instance, status: 'critical' };
+  dialogue.onFailure('refused');
+  clock.advance(29_999);
+  expect(hear([critical], {})).toMatchObject([{ instances: [critical], doubt: expect.stringMatching(/a moment ago/) }]);
+  clock.advance(1);
+  expect(hear([critical], {})).toMatchObject([{ instances: [critical], doubt: null }]);
+});
+
 it('polls every two seconds without index where the service may not block, at first at once', () => {
   const { dialogue } = start({ resumeIndex: '5' });
   const step = dialogue.next(false);

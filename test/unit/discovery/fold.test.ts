@@ -85,6 +85,18 @@ describe('a source’s word', () => {
     expect(after.changes).toEqual([[A], null, []]);
   });
 
+  it('in doubt that nobody is well leaves the pool, and counts where one is', () => {
+    const critical: Instance = { ...instance(1), status: 'critical' };
+    const doubt = 'the agent could not be asked a moment ago';
+    const { status, changes } = fold([
+      [1, answer([instance(1), instance(2)])],
+      [2, answer([critical], { doubt })],
+      [3, answer([critical, instance(2)], { doubt, index: '9' })],
+    ]);
+    expect(changes).toEqual([[A, '10.0.0.1:2'], null, [A, '10.0.0.1:2']]);
+    expect(status).toMatchObject({ index: '9', lastError: null, doubtSinceMs: null });
+  });
+
   it('in doubt begins its time anew after a good answer', () => {
     const { changes } = fold([
       [1, answer([instance(1)])],

@@ -35,6 +35,14 @@ describe('an instance that is well', () => {
     web.settle('listed', true);
     expect(web.settle('failed', true)).toBe(187.5);
   });
+
+  it('is told to a registry that was down within two seconds of its return, however seldom it beats', () => {
+    const web = start(CONSUL);
+    web.settle('listed', true);
+    const delays = Array.from({ length: 50 }, () => web.settle('failed', true));
+    expect(Math.max(...delays)).toBe(1500);
+    expect(web.settle('listed', true)).toBe(5000);
+  });
 });
 
 describe('an instance that is not well', () => {
