@@ -4,9 +4,14 @@ import { createProxyServer } from 'http-proxy-3';
 
 const [port = '0', upstreamPort = '0'] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
-const proxy = createProxyServer({ target: `http://127.0.0.1:${upstreamPort}`, agent, xfwd: true });
+const target = `http://127.0.0.1:${upstreamPort}`;
+const proxy = createProxyServer({ target, agent, xfwd: true });
+const tunnel = createProxyServer({ target, xfwd: true });
 proxy.on('error', (_error, _request, response) => {
   if ('writeHead' in response) response.writeHead(502);
   response.end();
 });
-createServer((request, response) => proxy.web(request, response)).listen(Number(port), '127.0.0.1', 4096);
+tunnel.on('error', (_error, _request, socket) => socket.end());
+createServer((request, response) => proxy.web(request, response))
+  .on('upgrade', (request, socket, head) => tunnel.ws(request, socket, head))
+  .listen(Number(port), '127.0.0.1', 4096);

@@ -1,7 +1,7 @@
 // Child processes of a benchmark: pinned to a core, watched, ended by their pid.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -17,15 +17,44 @@ export function isInstalled(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 }
 
-/** Starts a command on one core and waits until its port answers; what it prints goes to the errors' message only. */
-export async function startPinned(options: {
-  core: number;
-  command: string;
-  args: readonly string[];
-  port: number;
-}): Promise<Running> {
-  const { core, command, args, port } = options;
-  const child = spawn('taskset', ['-c', String(core), command, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+/** What to install to run a command; null where it is installed. */
+export function needs(command: string): string | null {
+  return isInstalled(command) ? null : `${command} is not installed (apt-get install ${command})`;
+}
+
+/** The first number with points in what a command says of its version. */
+export function versionOf(command: string, args: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  return /\d+(?:\.\d+)+/.exec(`${stdout}${stderr}`)?.[0] ?? 'unknown';
+}
+
+/** Puts this process and its threads on one core. */
+export function pinSelf(core: number): void {
+  spawnSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)]);
+}
+
+export interface PinnedOptions {
+  /** `any` leaves it to the system. */
+  readonly core: number | 'any';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly port: number;
+  /** Where its standard output goes; nowhere by default. */
+  readonly stdoutFile?: string;
+  /** Variables besides this process's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Starts a command on one core and waits until its port answers; its errors' output goes to the error's message only. */
+export async function startPinned(options: PinnedOptions): Promise<Running> {
+  const { core, command, args, port, stdoutFile, environment } = options;
+  const stdout = stdoutFile === undefined ? 'ignore' : openSync(stdoutFile, 'a');
+  const [first = '', ...rest] = [...(core === 'any' ? [] : ['taskset', '-c', String(core)]), command, ...args];
+  const child = spawn(first, rest, {
+    stdio: ['ignore', stdout, 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  if (stdout !== 'ignore') closeSync(stdout);
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-2000);
@@ -44,8 +73,11 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 async function untilAnswers(child: ChildProcess, port: number, said: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended: ${said()}`);
+  // A gateway with thousands of routes takes a while to start.
+  for (let attempt = 0; attempt < 1200; attempt++) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`${child.spawnargs.join(' ')} ended: ${said()}`);
+    }
     const socket = connect({ port, host: '127.0.0.1' });
     const answers = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
@@ -54,6 +86,7 @@ async function untilAnswers(child: ChildProcess, port: number, said: () => strin
     if (answers) return;
     await delay(50);
   }
+  await stop(child);
   throw new Error(`port ${port} does not answer: ${said()}`);
 }
 
@@ -70,6 +103,20 @@ export function cpuMicroseconds(pid: number): number {
     const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return sum + ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
   }, 0);
+}
+
+/** The same, in finer steps, where the system says it; of the threads that live. */
+export function runMicroseconds(pid: number): number {
+  try {
+    return familyOf(pid).reduce((sum, each) => {
+      const threads = readdirSync(`/proc/${each}/task`);
+      const of = (thread: string): number =>
+        Number(readFileSync(`/proc/${each}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1000;
+      return sum + threads.reduce((total, thread) => total + of(thread), 0);
+    }, 0);
+  } catch {
+    return cpuMicroseconds(pid);
+  }
 }
 
 /** Resident memory of the process and its descendants, in MiB. */

@@ -1,7 +1,8 @@
 // The upstream of the benchmarks, a process of its own: answers as cheaply as this language can.
+// `node upstream-server.ts PORT [BYTES [PORTS]]` listens on PORTS ports in a row, the first of which is PORT.
 import { createServer, type Socket } from 'node:net';
 
-const [port = '0', bytes = '100'] = process.argv.slice(2);
+const [port = '0', bytes = '100', ports = '1'] = process.argv.slice(2);
 const content =
   bytes === '100'
     ? JSON.stringify({ id: 4711, state: 'shipped', items: ['a', 'b'], note: 'x'.repeat(42) })
@@ -12,12 +13,12 @@ const answer = Buffer.from(
 const END = Buffer.from('\r\n\r\n');
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Several sockets on the port: the event loop takes one connection from each in a turn. */
-const LISTENING_SOCKETS = 16;
+/** Several sockets: the event loop takes one connection from each in a turn. */
+const LISTENING_SOCKETS = Math.max(16, Number(ports));
 
 for (let at = 0; at < LISTENING_SOCKETS; at++) {
   createServer({ noDelay: true }, serve).listen({
-    port: Number(port),
+    port: Number(port) + (at % Number(ports)),
     host: '127.0.0.1',
     reusePort: true,
     backlog: 4096,
