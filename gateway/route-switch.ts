@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RouteConfig } from './config/route-schema.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
+import { staticEndpoints } from './discovery/sources.ts';
 import { type RoutesInForce, servicesOf } from './routes-in-force.ts';
 import { currentLeader } from './shared/leader-lease.ts';
 import type { Crew } from './threads/crew.ts';
@@ -45,15 +46,20 @@ export class RouteSwitch {
    */
   async replace(routes: readonly RouteConfig[], touched: ReadonlySet<string>): Promise<void> {
     const { book, crew } = this.#parts;
+    const before = this.#parts.routes.routes;
     const services = servicesOf(routes);
-    const leaving = this.#parts.routes.routes.filter(({ service }) => !services.has(service));
-    this.#ask([...routes, ...leaving]);
+    const leaving = before.filter(({ service }) => !services.has(service));
+    // What lists its endpoints must not change before the routes that choose by their tags.
+    const listed = before.filter(({ source, service }) => source === 'static' && services.get(service) === 'static');
+    const isListed = ({ service }: RouteConfig): boolean => listed.some((route) => route.service === service);
+    this.#ask([...routes.filter((route) => !isListed(route)), ...listed, ...leaving]);
     await Promise.race([book.whenHeard(), delay(FIRST_ANSWERS_MS, undefined, { ref: false })]);
     this.#parts.routes.replace(routes);
-    this.#ask(routes);
+    for (const { service } of listed) book.takeListed(service, staticEndpoints(routes, service));
     const affected = new Set(routes.filter(({ name }) => touched.has(name)).map(({ service }) => service));
     const snapshots = book.snapshots().filter(({ service }) => affected.has(service));
     crew.tellAll({ kind: 'routes', routing: { ...this.routing(), services: snapshots } });
+    this.#ask(routes);
   }
 
   /** The book keeps the services of these routes, and the leader asks for them. */

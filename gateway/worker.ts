@@ -64,7 +64,7 @@ async function hear(message: ToWorker): Promise<void> {
       if (message.term === ledTerm) lead(message);
       return;
     case 'drain':
-      return drain();
+      return drain(message.tunnelsMs);
   }
 }
 
@@ -112,12 +112,12 @@ function stopAsking(): void {
   asker = undefined;
 }
 
-async function drain(): Promise<void> {
+async function drain(tunnelsMs: number): Promise<void> {
   if (isDraining) return;
   isDraining = true;
   stopAsking();
   releaseLease(cell.words, candidate);
-  await dataPlane.drain();
+  await dataPlane.drain(tunnelsMs);
   clearInterval(heartbeat);
   keptAnswers.close();
   relay.flush();

@@ -5,6 +5,9 @@ import type { RouteConfig } from '../config/route-schema.ts';
 /** Keys whose values are secrets, wherever they stand; header fields that are set or asked for are among them. */
 const SECRET_KEY = /token|password|secret|credential|authorization|cookie|api-?key/i;
 
+/** Keys under which there are values of header fields that are set or asked for. */
+const FIELD_MAPS: readonly string[] = ['set', 'headers', 'equals'];
+
 /** Everything that is in force, as plain data; `quarantined` are the files that are not. */
 export function configDocument(
   gateway: GatewayConfig,
@@ -21,8 +24,18 @@ function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, isSecret(key, part) ? '***' : masked(part)]),
+    Object.entries(value).map(([key, part]) => {
+      if (FIELD_MAPS.includes(key)) return [key, withoutValues(part)];
+      return [key, isSecret(key, part) ? '***' : masked(part)];
+    }),
   );
+}
+
+/** Values of header fields, whatever their names: `*` says only that a field is there. */
+function withoutValues(value: unknown): unknown {
+  if (typeof value === 'string') return value === '*' || value === '' ? value : '***';
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutValues(part)]));
 }
 
 function isSecret(key: string, value: unknown): boolean {

@@ -173,8 +173,9 @@ export class Attempts implements AttemptEvents {
   }
 
   #acquire(): Lease | NoLease {
-    const { choice } = this.#owner.service;
-    return choice.acquire(this.#branch, { tried: this.#tried, hash: this.#hash, failOpen: true });
+    const { service, isRepeatable } = this.#owner;
+    const options = { tried: this.#tried, hash: this.#hash, failOpen: true, isRepeatable };
+    return service.choice.acquire(this.#branch, options);
   }
 
   #send(lease: Lease): void {

@@ -132,6 +132,13 @@ export class DiscoveryBook {
     log.info({ path, services: loaded.services.length }, 'pools restored from the snapshot file');
   }
 
+  /** Takes the endpoints that the configuration lists for a service, without waiting for the leader to say so. */
+  takeListed(service: string, endpoints: readonly Endpoint[]): void {
+    const known = this.#catalog.get(service)?.endpoints.map(factsOf) ?? [];
+    if (poolMark(known).digest === poolMark(endpoints).digest) return;
+    this.take({ status: { ...unasked(service, 'static'), lastSuccessMs: this.#options.clock.wallMs() }, endpoints });
+  }
+
   /** Takes what the leader reports. */
   take({ status, endpoints }: DiscoveryUpdate): void {
     const { service } = status;

@@ -3,10 +3,11 @@ import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import { formatAddress } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Instance } from '../core/instance.ts';
+import type { Endpoint, Instance } from '../core/instance.ts';
 import { createConsulSource } from './consul.ts';
 import { createDnsSource } from './dns.ts';
 import { createEtcdSource } from './etcd.ts';
+import { mergeInstances } from './merge-instances.ts';
 import { createRegistrySource } from './registry.ts';
 import type { DiscoverySource, QueryMeter } from './source.ts';
 import { createStaticSource } from './static.ts';
@@ -45,6 +46,11 @@ export function createSourceMaker(options: SourcesOptions): (name: string) => Di
         return undefined;
     }
   };
+}
+
+/** The endpoints that the configuration lists for a service. */
+export function staticEndpoints(routes: readonly RouteConfig[], service: string): Endpoint[] {
+  return mergeInstances(staticInstances(routes, service), ['passing']);
 }
 
 function staticInstances(routes: readonly RouteConfig[], service: string): Instance[] {

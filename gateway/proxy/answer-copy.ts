@@ -62,9 +62,20 @@ export class AnswerCopy {
   /** Copies octets: the buffer they are in is used again. */
   take(octets: Buffer): void {
     if (this.#octets === null) return;
+    const { cache } = this.#parts;
+    if (this.#bytes + octets.length > cache.maxEntryBytes || !cache.reserve(octets.length)) {
+      this.abandon();
+      return;
+    }
     this.#bytes += octets.length;
-    if (this.#bytes > this.#parts.cache.maxEntryBytes) this.#octets = null;
-    else this.#octets.push(Buffer.from(octets));
+    this.#octets.push(Buffer.from(octets));
+  }
+
+  /** The answer is not kept. */
+  abandon(): void {
+    if (this.#octets === null) return;
+    this.#octets = null;
+    this.#parts.cache.release(this.#bytes);
   }
 
   /** The answer went out whole: it is kept. */
@@ -89,6 +100,7 @@ export class AnswerCopy {
       maxAgeMs,
       vary: vary.map((name) => [name, exchange.header(name) ?? null] as const),
     };
+    this.abandon();
     cache.keep(exchange, answer, route);
   }
 }

@@ -10,6 +10,9 @@ export interface OwnAnswer {
   readonly content: Buffer;
 }
 
+/** What a longer Accept field says is not worked out: it costs more than an answer. */
+export const LONGEST_ACCEPT = 512;
+
 const PROBLEM_JSON = 'application/problem+json';
 const HTML = 'text/html';
 
@@ -64,6 +67,7 @@ export function situationOf(broken: Violation): ErrorSituation {
 }
 
 function prefersHtml(accept: string): boolean {
+  if (accept.length > LONGEST_ACCEPT) return false;
   const best = new Negotiator({ headers: { accept } }).mediaType([PROBLEM_JSON, 'application/json', HTML]);
   return best === HTML;
 }

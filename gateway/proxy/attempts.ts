@@ -15,7 +15,7 @@ import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
 import { hostFor } from './route.ts';
-import type { RoutedRequest, TransactionServices } from './routed-request.ts';
+import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
 /** The transaction whose attempts these are. */
@@ -26,6 +26,8 @@ export interface AttemptsOwner {
   readonly isFinished: boolean;
   /** Field lines that every answer gets. */
   readonly addedLines: string;
+  /** Whether the fallback has an answer at hand in place of the service's own. */
+  canDegrade(): boolean;
   /** The head of an answer goes to the client. */
   answering(status: number): void;
   /** No attempt gave an answer for the client. */
@@ -44,6 +46,8 @@ export class Attempts implements RelayOwner {
   #lease: Lease | undefined;
   #relay: Relay | undefined;
   #hasResentStale = false;
+  /** Whether an endpoint may have had the request. */
+  #hasReached = false;
   /** What the answer under way says of its endpoint. */
   #verdict: Outcome = 'success';
 
@@ -63,6 +67,11 @@ export class Attempts implements RelayOwner {
     return route.choice.labelOf(this.#group, branch);
   }
 
+  /** Whether somebody else may be sent the request without its being carried out twice. */
+  get mayRepeat(): boolean {
+    return !this.#hasReached || this.#isRepeatable;
+  }
+
   start(lastFailure?: AttemptFailure): void {
     const acquired = this.#acquire();
     if (typeof acquired !== 'string') {
@@ -79,6 +88,7 @@ export class Attempts implements RelayOwner {
 
   /** Gives the attempt under way up. */
   abort(outcome: Outcome): void {
+    if (this.#lease !== undefined) this.#hasReached = true;
     this.#relay?.abort();
     this.#release(outcome);
   }
@@ -96,6 +106,7 @@ export class Attempts implements RelayOwner {
     const { route } = request;
     const lease = this.#lease;
     if (lease === undefined) return false;
+    this.#hasReached = true;
     const { status, fields } = head;
     const elapsedMs = lease.elapsedMs();
     route.pool.shared.observeUpstream(elapsedMs / 1000);
@@ -103,7 +114,7 @@ export class Attempts implements RelayOwner {
     const isFailure = route.failureStatuses.has(status) && fields.get('retry-after') === undefined;
     this.#verdict = isFailure ? 'status' : 'success';
     if (route.retryStatuses.has(status) && this.#retryElsewhere()) return false;
-    if (status >= 500 && route.fallback?.on.has('status-5xx') === true) {
+    if (status >= 500 && route.fallback?.on.has('status-5xx') === true && this.#owner.canDegrade()) {
       this.#release(this.#verdict);
       queueMicrotask(() => this.#owner.attemptsFailed('status-5xx', 'failed_status'));
       return false;
@@ -115,7 +126,7 @@ export class Attempts implements RelayOwner {
     if (route.keepsStale && services.staleCache !== null) {
       const { exchange } = request;
       const [cache, wallMs] = [services.staleCache, services.clock.wallMs()];
-      this.#relay?.copyTo(beginCopy({ exchange, route: route.name, head, cache, wallMs }));
+      this.#relay?.copyTo(beginCopy({ exchange, route: staleKey(request), head, cache, wallMs }));
     }
     this.#owner.answering(status);
     return true;
@@ -125,6 +136,7 @@ export class Attempts implements RelayOwner {
     const lease = this.#lease;
     if (lease === undefined) return;
     const reason = retryReason(failed.failure);
+    if (failed.sent) this.#hasReached = true;
     if (failed.stale && !this.#hasResentStale && this.#isRepeatable && this.#isReplayable()) {
       // The endpoint closed a kept connection: that says nothing against it, a fresh one decides.
       this.#hasResentStale = true;
@@ -159,7 +171,12 @@ export class Attempts implements RelayOwner {
   #acquire(): Lease | NoLease {
     const { route, branch, hash } = this.#owner.request;
     const failOpen = route.fallback === null || !route.fallback.on.has('unreachable');
-    return route.choice.acquire(branch, { tried: this.#tried, hash, failOpen, isRepeatable: this.#isRepeatable });
+    return route.choice.acquire(branch, {
+      tried: this.#tried,
+      hash,
+      failOpen,
+      isRepeatable: this.#isRepeatable && this.#hasWholeContent(),
+    });
   }
 
   #send(lease: Lease): void {
@@ -213,6 +230,11 @@ export class Attempts implements RelayOwner {
 
   #countRetry(reason: FailedAttempt['reason']): void {
     this.#owner.request.route.pool.shared.countRetry(reason);
+  }
+
+  /** A request whose content still comes in could keep an endpoint on probation for as long as it likes. */
+  #hasWholeContent(): boolean {
+    return this.#owner.content?.isComplete ?? true;
   }
 
   #isReplayable(): boolean {

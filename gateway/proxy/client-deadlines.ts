@@ -8,8 +8,11 @@ const CONTINUE_MS = 500;
 const HALF_CLOSED_MS = 900;
 /** How long, after an answer that ends the connection, what the client still sends is read and dropped. */
 const LINGER_MS = 2000;
-/** How long a connection without a request lives on when no more are accepted: a request may be on its way. */
-const LAST_REQUEST_MS = 200;
+/**
+ * How long a connection without a request lives on when no more are accepted: a request may be on its way, or follow at
+ * once when a busy client has read its answer.
+ */
+const LAST_REQUEST_MS = 1000;
 const NEVER = Number.POSITIVE_INFINITY;
 
 export class ClientDeadlines {

@@ -2,6 +2,7 @@
 import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
+import { formatAddress } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
@@ -19,6 +20,7 @@ import { prepareRoute, type Route } from './route.ts';
 import { type KeptUnder, StaleCache } from './stale-cache.ts';
 import { Sweep } from './sweep.ts';
 import { TrafficLog } from './traffic-log.ts';
+import type { UpstreamTarget } from './upstream.ts';
 import { WebSocketRelay } from './websocket.ts';
 
 /** The routes in force, and what their requests share with those of other workers. */
@@ -57,6 +59,8 @@ export class DataPlane {
   readonly #pools: PoolSet;
   readonly #table: RouteTableHolder;
   readonly #staleCache: StaleCache;
+  /** The servers of fallbacks, each once: their connections outlive a change of the routes. */
+  #fallbackTargets: ReadonlyMap<string, UpstreamTarget> = new Map();
   readonly #listeners: readonly Listener[];
 
   constructor(options: DataPlaneOptions) {
@@ -106,11 +110,9 @@ export class DataPlane {
     await Promise.all(this.#listeners.map((listener) => listener.listen()));
   }
 
-  /** Accepts no more; resolves when what is under way has ended. Tunnels end at once. */
-  async drain(): Promise<void> {
-    const drained = Promise.all(this.#listeners.map((listener) => listener.drain()));
-    this.#websockets.stop();
-    await drained;
+  /** Accepts no more; resolves when what is under way has ended, at the latest after `tunnelsMs` the tunnels. */
+  async drain(tunnelsMs = 0): Promise<void> {
+    await Promise.all([...this.#listeners.map((listener) => listener.drain()), this.#websockets.drain(tunnelsMs)]);
     this.#upstream.stop();
   }
 
@@ -125,15 +127,25 @@ export class DataPlane {
     const { lane, gateway } = this.#options;
     this.#pools.replace(routes, services);
     const table = limitTable === null ? null : new LimitTable(limitTable);
-    return new RouteTable(
+    const targets = new Map<string, UpstreamTarget>();
+    const targetOf = (host: string, port: number): UpstreamTarget => {
+      const key = formatAddress(host, port);
+      const target = targets.get(key) ?? this.#fallbackTargets.get(key) ?? { key, host, port };
+      targets.set(key, target);
+      return target;
+    };
+    const prepared = new RouteTable(
       routes.flatMap((config) => {
         const pool = this.#pools.get(config.service);
         const cell = routeCells.get(config.name);
         if (pool === undefined || cell === undefined) return [];
         const parts = { config, pool, cell, lane, limitTable: table, maxBodyBytes: gateway.limits.bodyBytes };
-        return [{ route: prepareRoute(parts), match: config.match }];
+        return [{ route: prepareRoute({ ...parts, targetOf }), match: config.match }];
       }),
     );
+    for (const [key, target] of this.#fallbackTargets) if (!targets.has(key)) this.#upstream.forget(target);
+    this.#fallbackTargets = targets;
+    return prepared;
   }
 
   #createListener(address: { host: string; port: number }, isTrusted: TrustCheck): Listener {

@@ -5,11 +5,13 @@ import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
+import { LONGEST_ACCEPT } from './answers.ts';
 import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
 import type { FallbackStep } from './route.ts';
-import type { RoutedRequest, TransactionServices } from './routed-request.ts';
+import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
+import type { KeptAnswer } from './stale-cache.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
 export interface FallbackOptions {
@@ -24,6 +26,10 @@ export interface DegradedTransaction {
   readonly request: RoutedRequest;
   readonly services: TransactionServices;
   readonly content: RequestContent | null;
+  /** Whether the request may be sent to somebody else. */
+  readonly mayRepeat: boolean;
+  /** Whether its time is over: what takes more is too late. */
+  readonly isOverdue: boolean;
   /** Field lines that every answer gets. */
   readonly addedLines: string;
   /** No step answered: the client is told the situation. */
@@ -32,6 +38,32 @@ export interface DegradedTransaction {
   fallbackAnswered(status: number): void;
   /** The answer went out whole (null), or what broke it off. */
   fallbackEnded(error: string | null): void;
+}
+
+/** Whether a step of the route's chain has an answer, or may be asked for one. */
+export function canAnswer(
+  transaction: Omit<DegradedTransaction, 'answer' | 'fallbackAnswered' | 'fallbackEnded'>,
+): boolean {
+  const chain = transaction.request.route.fallback?.chain ?? [];
+  return chain.some((step) => {
+    if (step.kind === 'stale') return keptAnswer(transaction, step.maxAgeMs) !== undefined;
+    return step.kind === 'respond' || mayAsk(transaction);
+  });
+}
+
+type Asking = Pick<DegradedTransaction, 'request' | 'services' | 'content' | 'mayRepeat' | 'isOverdue'>;
+
+/** The last good answer to the same request, if it is not too old. */
+function keptAnswer({ request, services }: Asking, maxAgeMs: number): KeptAnswer | undefined {
+  const { exchange } = request;
+  const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD';
+  if (!isSafe || exchange.header('authorization') !== undefined) return undefined;
+  return services.staleCache?.find(exchange, { wallMs: services.clock.wallMs(), maxAgeMs, route: staleKey(request) });
+}
+
+/** Whether another server may be sent the request, and has time to answer. */
+function mayAsk({ content, mayRepeat, isOverdue }: Asking): boolean {
+  return mayRepeat && !isOverdue && (content?.isReplayable() ?? true);
 }
 
 export class Fallback implements RelayOwner {
@@ -91,12 +123,9 @@ export class Fallback implements RelayOwner {
   /** The last good answer to the same request, if it is not too old. */
   #repeat(step: FallbackStep & { kind: 'stale' }): void {
     const { request, services } = this.#transaction;
-    const { exchange, route, requestId } = request;
+    const { exchange, requestId } = request;
     const wallMs = services.clock.wallMs();
-    const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD';
-    const isAsked = isSafe && exchange.header('authorization') === undefined;
-    const asked = { wallMs, maxAgeMs: step.maxAgeMs, route: route.name };
-    const kept = isAsked ? services.staleCache?.find(exchange, asked) : undefined;
+    const kept = keptAnswer(this.#transaction, step.maxAgeMs);
     if (kept === undefined) {
       this.serve();
       return;
@@ -131,7 +160,7 @@ export class Fallback implements RelayOwner {
   #isBetterLater(step: FallbackStep & { kind: 'respond' }): boolean {
     const later = this.#options.chain.slice(this.#next).filter((each) => each.kind === 'respond');
     const accept = this.#transaction.request.exchange.header('accept');
-    if (later.length === 0 || accept === undefined) return false;
+    if (later.length === 0 || accept === undefined || accept.length > LONGEST_ACCEPT) return false;
     const types = [step, ...later].map(({ mediaType }) => mediaType);
     const best = new Negotiator({ headers: { accept } }).mediaType(types);
     return best !== undefined && best !== step.mediaType;
@@ -142,7 +171,7 @@ export class Fallback implements RelayOwner {
     const { content, services } = this.#transaction;
     const { exchange, route, target, lines } = this.#transaction.request;
     const to = step.targets[route.counts.nextFallbackTurn() % step.targets.length];
-    if (to === undefined || !(content?.isReplayable() ?? true)) {
+    if (to === undefined || !mayAsk(this.#transaction)) {
       this.serve();
       return;
     }

@@ -60,6 +60,12 @@ export class RequestHandler {
     const target = rewriteTarget(request.target, route.config.rewrite);
     if (target === undefined) return 'rewrite_mismatch';
     const { requestId, client } = this.#identify(request);
+    const { choice, limits } = route;
+    const limited = limits === null ? null : limits.take(request, client, this.#options.clock.nowMs());
+    if (limited !== null && limited.delayMs < 0) {
+      // It goes nowhere: it must cost little, and not use up the turn of another one.
+      return { requestId, client, route, target, lines: '', branch: 0, hash: undefined, limited };
+    }
     const forwarding = {
       peerAddress: request.peer.address,
       isTrusted: request.peer.isTrusted,
@@ -69,19 +75,8 @@ export class RequestHandler {
       portLine: this.#options.portLine,
     };
     const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite);
-    const { choice, limits } = route;
-    const limited = limits === null ? null : limits.take(request, client, this.#options.clock.nowMs());
-    return {
-      requestId,
-      client,
-      route,
-      target,
-      lines,
-      // A request that is refused must not use up the turn of another one.
-      branch: limited !== null && limited.delayMs < 0 ? 0 : choice.branchFor(request),
-      hash: choice.hashOf(request, client),
-      limited,
-    };
+    const branch = choice.branchFor(request);
+    return { requestId, client, route, target, lines, branch, hash: choice.hashOf(request, client), limited };
   }
 
   #identify(request: RequestDescription): RequestIdentity {

@@ -62,6 +62,7 @@ export class Relay implements UpstreamEvents {
   /** Gives the call up; nothing is reported after this. */
   abort(): void {
     this.#isAborted = true;
+    this.#copy?.abandon();
     this.#call?.abort();
   }
 
@@ -112,6 +113,7 @@ export class Relay implements UpstreamEvents {
       return;
     }
     this.#isAborted = true;
+    this.#copy?.abandon();
     this.#owner.answerEnded('truncated');
     this.#exchange.breakOff();
   }

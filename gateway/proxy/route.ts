@@ -1,6 +1,5 @@
 // A route as the request path uses it: everything that its file fixes, prepared once.
 import type { RouteConfig } from '../config/route-schema.ts';
-import { formatAddress } from '../core/address.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { CellPlace } from '../shared/cell.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
@@ -55,12 +54,14 @@ export interface RouteParts {
   readonly lane: number;
   /** For the rate limits; null where no route has any. */
   readonly limitTable: LimitTable | null;
+  /** The target for a server of a fallback, the same for the same address. */
+  readonly targetOf: (host: string, port: number) => UpstreamTarget;
   /** The gateway's own limit, for routes that name none. */
   readonly maxBodyBytes: number;
 }
 
 /** Prepares a route for the request path. */
-export function prepareRoute({ config, pool, cell, lane, limitTable, maxBodyBytes }: RouteParts): Route {
+export function prepareRoute({ config, pool, cell, lane, limitTable, targetOf, maxBodyBytes }: RouteParts): Route {
   const { fallback, concurrency, rateLimit } = config;
   const counts = new RouteCell(cell, lane);
   return {
@@ -79,14 +80,19 @@ export function prepareRoute({ config, pool, cell, lane, limitTable, maxBodyByte
     tls: config.protocol === 'https' ? { servername: servernameOf(config.rewrite.host) } : null,
     failureStatuses: new Set(config.ejection.statuses),
     retryStatuses: new Set(config.retry.statuses),
-    fallback: fallback === null ? null : { on: new Set(fallback.on), chain: fallback.chain.map(prepareStep) },
+    fallback:
+      fallback === null
+        ? null
+        : { on: new Set(fallback.on), chain: fallback.chain.map((step) => prepareStep(step, targetOf)) },
   };
 }
 
-function prepareStep(step: NonNullable<RouteConfig['fallback']>['chain'][number]): FallbackStep {
+function prepareStep(
+  step: NonNullable<RouteConfig['fallback']>['chain'][number],
+  targetOf: RouteParts['targetOf'],
+): FallbackStep {
   if (step.kind === 'upstream') {
-    const targets = step.origins.map(({ host, port }) => ({ key: formatAddress(host, port), host, port }));
-    return { kind: 'upstream', targets };
+    return { kind: 'upstream', targets: step.origins.map(({ host, port }) => targetOf(host, port)) };
   }
   if (step.kind === 'stale') return step;
   const content = Buffer.from(step.content);

@@ -39,6 +39,11 @@ export interface Described extends RequestIdentity {
   readonly limited: LimitOutcome | null;
 }
 
+/** Under what answers to the request are kept: routes and branches of a split may differ by more than Vary names. */
+export function staleKey({ route, branch }: Described): string {
+  return route.choice.branches.length === 1 ? route.name : `${route.name} ${branch}`;
+}
+
 /** A request that a route has taken. */
 export interface RoutedRequest extends Described {
   readonly exchange: Exchange;

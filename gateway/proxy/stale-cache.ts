@@ -49,18 +49,25 @@ export interface FindOptions {
   readonly route?: string;
 }
 
+/** Copies under way may take this share of the memory for kept answers. */
+const COPYING_SHARE = 4;
+
 type Request = Pick<RequestDescription, 'host' | 'target' | 'header'>;
 
 export class StaleCache {
   readonly maxEntryBytes: number;
   readonly #answers: LRUCache<string, readonly KeptAnswer[]>;
   readonly #onKept: (kept: KeptUnder) => void;
+  /** Octets of answers that are being copied, and how many they may be. */
+  #copyingBytes = 0;
+  readonly #maxCopyingBytes: number;
   #second = 0;
   #keptInSecond = 0;
 
   constructor({ maxBytes, maxEntryBytes, onKept }: StaleCacheOptions) {
     this.maxEntryBytes = maxEntryBytes;
     this.#onKept = onKept;
+    this.#maxCopyingBytes = Math.max(maxEntryBytes, maxBytes / COPYING_SHARE);
     this.#answers = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
@@ -74,6 +81,18 @@ export class StaleCache {
     if (this.#keptInSecond >= MAX_KEPT_A_SECOND) return false;
     const known = this.#variant(this.#answers.peek(keyOf(request, route)), request);
     return known === undefined || wallMs - known.bornMs >= REFRESH_MS;
+  }
+
+  /** Makes room for octets of an answer that is being copied; false when too much is under way. */
+  reserve(bytes: number): boolean {
+    if (this.#copyingBytes + bytes > this.#maxCopyingBytes) return false;
+    this.#copyingBytes += bytes;
+    return true;
+  }
+
+  /** Gives room back. */
+  release(bytes: number): void {
+    this.#copyingBytes -= bytes;
   }
 
   /** Keeps an answer of this worker, and tells the others. */

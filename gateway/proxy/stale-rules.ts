@@ -34,7 +34,9 @@ export function storable(status: number, fields: Pick<FieldTable, 'get'>): Stora
   if (FORBIDDING.some((word) => said.has(word))) return null;
   const vary = (fields.get('vary') ?? '').toLowerCase().split(',');
   const names = vary.map((name) => name.trim()).filter((name) => name !== '');
-  if (names.includes('*')) return null;
+  if (names.includes('*') || names.some(isSetByWeir)) return null;
+  // A stream of events has no end, and no value later.
+  if ((fields.get('content-type') ?? '').startsWith('text/event-stream')) return null;
   const shared = said.get('s-maxage');
   const age = Number(fields.get('age') ?? 0);
   return {
@@ -43,6 +45,11 @@ export function storable(status: number, fields: Pick<FieldTable, 'get'>): Stora
     // s-maxage forbids a shared cache to go beyond it (RFC 9111 section 5.2.2.10); one that is no number forbids all.
     maxAgeMs: shared === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Number(shared) || 0) * 1000,
   };
+}
+
+/** What the service saw in such a field is not what the client sent. */
+function isSetByWeir(name: string): boolean {
+  return name.startsWith('x-forwarded-') || name === 'forwarded' || name === 'x-real-ip' || name === 'x-request-id';
 }
 
 /** The directives of a Cache-Control field by their lower-case names. */

@@ -7,7 +7,7 @@ import { errorAnswer, sendAnswer } from './answers.ts';
 import { Attempts, type AttemptsOwner } from './attempts.ts';
 import type { Waiting } from './concurrency-gate.ts';
 import type { ExchangeEvents, RequestContent } from './exchange.ts';
-import { type DegradedTransaction, Fallback } from './fallback.ts';
+import { canAnswer, type DegradedTransaction, Fallback } from './fallback.ts';
 import type { RoutedRequest, TransactionServices } from './routed-request.ts';
 
 export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTransaction {
@@ -24,6 +24,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   #delayTimer: NodeJS.Timeout | undefined;
   #waiting: Waiting | null = null;
   #hasPlace = false;
+  #isOverdue = false;
   #isFinished = false;
 
   constructor(request: RoutedRequest, services: TransactionServices) {
@@ -34,6 +35,10 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
 
   get content(): RequestContent | null {
     return this.#content;
+  }
+
+  get isOverdue(): boolean {
+    return this.#isOverdue;
   }
 
   get isFinished(): boolean {
@@ -48,6 +53,8 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     const { exchange, route, limited } = this.request;
     route.counts.requestStarted();
     exchange.listen(this);
+    const { totalMs } = route.config.timeout;
+    if (totalMs !== Number.POSITIVE_INFINITY) this.#totalTimer = setTimeout(() => this.#outOfTime(), totalMs);
     const delayMs = limited?.delayMs ?? 0;
     if (delayMs < 0) {
       route.counts.countRateLimited();
@@ -77,6 +84,14 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     } else {
       this.answer('content_too_large');
     }
+  }
+
+  get mayRepeat(): boolean {
+    return this.#attempts?.mayRepeat ?? true;
+  }
+
+  canDegrade(): boolean {
+    return canAnswer(this);
   }
 
   answering(status: number): void {
@@ -125,7 +140,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
 
   /** Goes on when the route has room for one more request. */
   #takePlace(): void {
-    if (this.#isFinished) return;
+    if (this.#isFinished || this.#isOverdue) return;
     const { gate } = this.request.route;
     if (gate === null) {
       this.#open();
@@ -148,16 +163,13 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   /** Takes the content and makes the attempts. */
   #open(): void {
     const { exchange, route } = this.request;
-    const { timeout, retry } = route.config;
+    const { retry } = route.config;
     if ((exchange.announcedBytes ?? 0) > route.maxBodyBytes) {
       this.answer('content_too_large');
       return;
     }
     this.#content = exchange.openContent({ maxBytes: route.maxBodyBytes, bufferBytes: retry.bodyBufferBytes });
     if (this.#isFinished) return;
-    if (timeout.totalMs !== Number.POSITIVE_INFINITY) {
-      this.#totalTimer = setTimeout(() => this.#outOfTime(), timeout.totalMs);
-    }
     if (route.pool.shared.isInMaintenance()) {
       this.attemptsFailed('maintenance', 'maintenance');
       return;
@@ -173,6 +185,10 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
 
   #outOfTime(): void {
     const { exchange } = this.request;
+    clearTimeout(this.#delayTimer);
+    this.#waiting?.cancel();
+    this.#waiting = null;
+    this.#isOverdue = true;
     const isAwaitingClient = exchange.isHeadSent || this.#content?.isComplete === false;
     // A client that reads or sends slowly says nothing against the endpoint.
     this.#stopCalls(isAwaitingClient ? 'client_gone' : 'http_response_timeout');

@@ -35,6 +35,7 @@ export class WebSocketRelay {
   readonly #options: WebSocketOptions;
   readonly #proxy = createProxyServer();
   readonly #tunnels = new Set<Tunnel>();
+  #onEmpty: (() => void) | undefined;
   readonly #tunnelOf = new WeakMap<IncomingMessage, Tunnel>();
 
   constructor(options: WebSocketOptions) {
@@ -57,6 +58,7 @@ export class WebSocketRelay {
     this.#tunnelOf.set(request, tunnel);
     socket.once('close', () => {
       this.#tunnels.delete(tunnel);
+      if (this.#tunnels.size === 0) this.#onEmpty?.();
       tunnel.clientClosed();
     });
     // Nothing of the client's may reach the relay's own request: the tunnel gives it the fields that cross.
@@ -100,6 +102,22 @@ export class WebSocketRelay {
     setTimeout(() => {
       for (const tunnel of leaving) tunnel.end();
     }, this.#options.drainMs).unref();
+  }
+
+  /** Resolves when there is no tunnel any more: at the latest after `afterMs`, when those that are left end. */
+  async drain(afterMs: number): Promise<void> {
+    if (afterMs === 0) this.stop();
+    if (afterMs === 0 || this.#tunnels.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.stop();
+        resolve();
+      }, afterMs);
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Ends all tunnels. */

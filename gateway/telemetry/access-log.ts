@@ -22,6 +22,7 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
   return (record) => {
     lines.info({
       ...record,
+      method: cut(record.method),
       host: cut(record.host),
       path: cut(record.path),
       userAgent: record.userAgent === null ? null : cut(record.userAgent),
@@ -36,7 +37,7 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
  */
 export function combinedLine(record: AccessRecord, now: Date): string {
   const { client, method, path, version, status, bytes, userAgent } = record;
-  const request = method === '' ? '-' : `${escaped(method)} ${escaped(cut(path))} HTTP/${version}`;
+  const request = method === '' ? '-' : `${escaped(cut(method))} ${escaped(cut(path))} HTTP/${version}`;
   const agent = userAgent === null ? '-' : escaped(cut(userAgent));
   return `${client} - - [${timeOf(now)}] "${request}" ${status === 0 ? 499 : status} ${bytes} "-" "${agent}"\n`;
 }

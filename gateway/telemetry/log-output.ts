@@ -41,7 +41,7 @@ export class BackgroundOutput implements LogOutput {
   write(lines: string): void {
     const destination = this.#destination ?? this.#open();
     if (destination === undefined) this.dropped++;
-    else destination.write(this.#pretty === null ? lines : prettyLines(lines, this.#pretty));
+    else destination.write(withoutControls(this.#pretty === null ? lines : prettyLines(lines, this.#pretty)));
   }
 
   flushSync(): void {
@@ -74,6 +74,13 @@ export class BackgroundOutput implements LogOutput {
     this.#destination = destination;
     return destination;
   }
+}
+
+/** Control characters and line ends that JSON leaves as they are, written out: a terminal or a log reader would obey them. */
+function withoutControls(lines: string): string {
+  return lines.replace(/[\x7f-\x9f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** Lines that are no JSON, those of the combined access log, stay as they are. */

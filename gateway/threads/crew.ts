@@ -1,5 +1,4 @@
 // The crew: the living workers, each on a lane of its own; who dies is replaced, after a pause that grows.
-import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.ts';
@@ -29,6 +28,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** A worker that lived this long does not count as one that dies at once. */
 const GOOD_LIFE_MS = 30_000;
+
+/** Tunnels of a worker that is replaced end so long before its time is over. */
+const TUNNELS_END_MS = 500;
 
 /** How many lanes cells need: a worker that drains and its replacement live side by side. */
 export function lanesFor(size: number): number {
@@ -135,7 +137,8 @@ export class Crew {
     this.#options.onMessage(member, message);
   }
 
-  #replaceNext(): void {
+  #replaceNext(again?: number): void {
+    if (again !== undefined) this.#due.add(again);
     const [id] = this.#due;
     if (id === undefined || this.#isStopping) return;
     const isBusy = this.members().length > this.#options.size;
@@ -146,11 +149,14 @@ export class Crew {
 
   /** Lets a worker drain unless it does already; resolves when it is gone. */
   async #retire(member: Member): Promise<void> {
-    const gone = once(member.worker, 'exit');
+    // Not `once` of node:events: that rejects when the worker fails.
+    const gone = new Promise<void>((resolve) => member.worker.once('exit', () => resolve()));
     if (member.state === 'draining') return void (await gone);
     member.state = 'draining';
     const limit = setTimeout(() => void member.worker.terminate(), this.#options.drainMs());
-    this.tell(member, { kind: 'drain' });
+    // When the gateway stops, a tunnel has nobody to wait for; when a worker is replaced, others go on.
+    const tunnelsMs = this.#isStopping ? 0 : Math.max(0, this.#options.drainMs() - TUNNELS_END_MS);
+    this.tell(member, { kind: 'drain', tunnelsMs });
     await gone;
     clearTimeout(limit);
   }
@@ -158,18 +164,26 @@ export class Crew {
   #exited(member: Member): void {
     this.#members.delete(member);
     this.#options.onGone(member);
-    const hasReplacement = [...this.#members].some(({ id }) => id === member.id);
-    if (hasReplacement) this.#replaceNext();
-    if (this.#isStopping || hasReplacement) return;
+    const hasReplacement = [...this.#members].some(({ id, state }) => id === member.id && state !== 'draining');
+    const hasServed = member.state === 'listening' || member.state === 'draining';
+    if (hasReplacement && hasServed) this.#replaceNext();
+    if (this.#isStopping || (hasReplacement && hasServed)) return;
     this.restarts++;
-    const livedMs = performance.now() - member.bornMs;
-    const pause = livedMs > GOOD_LIFE_MS ? 0 : (this.#pauses.get(member.id) ?? 0);
-    this.#pauses.set(member.id, Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2)));
+    const pause = this.#pauseAfter(member);
     this.#options.log.warn({ worker: member.id, pauseMs: pause }, 'worker is gone and will be replaced');
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#spawn(member.id);
+      if (!hasReplacement) this.#spawn(member.id);
+      // It was to replace one that still serves, and died before it could.
+      else this.#replaceNext(member.id);
     }, pause);
     this.#timers.add(timer);
+  }
+
+  /** How long to wait before the next one: longer each time that they die young. */
+  #pauseAfter({ id, bornMs }: Member): number {
+    const pause = performance.now() - bornMs > GOOD_LIFE_MS ? 0 : (this.#pauses.get(id) ?? 0);
+    this.#pauses.set(id, Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2)));
+    return pause;
   }
 }

@@ -45,8 +45,8 @@ export type ToWorker =
       /** The routes whose services these are: some of them list the endpoints. */
       readonly routes: readonly RouteConfig[];
     }
-  /** Accept no more, finish what is under way, say `drained`. */
-  | { readonly kind: 'drain' };
+  /** Accept no more, finish what is under way, end the tunnels after `tunnelsMs`, say `drained`. */
+  | { readonly kind: 'drain'; readonly tunnelsMs: number };
 
 export type FromWorker =
   | { readonly kind: 'booted' }

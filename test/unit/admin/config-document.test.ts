@@ -50,7 +50,7 @@ fallback: { chain: [{ respond: { body: sorry } }] }`;
     expect(routes).toMatchObject([
       {
         name: 'a',
-        match: [{ headers: { 'x-beta': '1' } }],
+        match: [{ headers: { 'x-beta': '***' } }],
         timeout: { totalMs: 'off' },
         balance: { hash: { on: 'cookie', name: 'user' } },
         fallback: { chain: [{ content: '5 bytes' }] },
