@@ -40,7 +40,7 @@ export class BackgroundOutput implements LogOutput {
 
   write(lines: string): void {
     const destination = this.#destination ?? this.#open();
-    if (destination === undefined) this.dropped++;
+    if (destination === undefined) this.dropped += linesIn(lines);
     else destination.write(withoutControls(this.#pretty === null ? lines : prettyLines(lines, this.#pretty)));
   }
 
@@ -68,12 +68,16 @@ export class BackgroundOutput implements LogOutput {
       this.dropped++;
       destination.destroy();
     });
-    destination.on('drop', () => {
-      this.dropped++;
+    destination.on('drop', (lines: string) => {
+      this.dropped += linesIn(lines);
     });
     this.#destination = destination;
     return destination;
   }
+}
+
+function linesIn(lines: string): number {
+  return lines.split('\n').length - 1;
 }
 
 /** Control characters and line ends that JSON leaves as they are, written out: a terminal or a log reader would obey them. */

@@ -25,10 +25,6 @@ describe('wrapped services that are restarted and killed, and a registry that is
     180_000,
   );
 
-  it('cost no client anything with the table registry', async () => {
-    expect(await drill(['--registry', 'sqlite'])).toMatch(/^drill passed: 0 failed requests$/m);
-  }, 180_000);
-
   it.skipIf(!hasMariadb())(
     'cost no client anything when the database of the registry is killed',
     async () => {
