@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigFiles } from '../support/config-files.ts';
 import { findFreePorts } from '../support/free-ports.ts';
 import { type LocalServer, startHttpServer } from '../support/local-server.ts';
+import { parsePrometheusText, sumOf } from '../support/prometheus-text.ts';
 import type { Answer } from '../support/send.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { startWeir, type WeirProcess } from '../support/weir-process.ts';
 
 const CONSECUTIVE = 2;
@@ -75,6 +77,12 @@ describe('a reload', () => {
     const [first = ''] = seen.join('').match(/^AABACAA|^AACABAA/) ?? [];
     expect(first).not.toBe('');
     expect(seen.join('')).toBe(first.repeat(4));
+    // All of them stay counted, also those from before.
+    const areCounted = async () => {
+      const metrics = parsePrometheusText((await weir.admin('/metrics')).body);
+      return sumOf(metrics, 'weir_requests_total', { route: 'turns' }) === seen.length;
+    };
+    await waitFor(areCounted, { limitMs: 5000, what: `${seen.length} requests to be counted` });
   });
 
   it('leaves an ejected endpoint ejected, for as long as before', async () => {
