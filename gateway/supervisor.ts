@@ -165,6 +165,8 @@ class Supervisor implements RunningGateway {
   }
 
   async start(): Promise<void> {
+    // First: what changes from here on is noticed.
+    await this.#watch?.start();
     const { embeddedRegistry } = this.#gateway.discovery;
     if (embeddedRegistry !== undefined) {
       this.#registry = await startRegistry({ ...embeddedRegistry, log: this.#log.child({ room: 'registry' }) });
@@ -173,7 +175,6 @@ class Supervisor implements RunningGateway {
     await this.#book.restore();
     await this.#admin.listen();
     this.#crew.start();
-    await this.#watch?.start();
     this.#firstAnswersTimer = setTimeout(() => this.#openDoor(), FIRST_ANSWERS_MS);
     void this.#book.whenHeard().then(() => this.#openDoor());
   }

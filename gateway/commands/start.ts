@@ -29,6 +29,8 @@ export async function start(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
+  // These would end a gateway that is still starting.
+  process.on('SIGHUP', () => undefined).on('SIGUSR2', () => undefined);
   const loaded = await loadChecked(parsed);
   if (!loaded.ok) {
     process.stderr.write(loaded.problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
