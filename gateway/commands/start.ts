@@ -5,6 +5,7 @@ import { findConflicts } from '../routing/conflicts.ts';
 import type { RunningGateway } from '../supervisor.ts';
 import { startGateway } from '../supervisor.ts';
 import { DEFAULT_CONFIG, loadChecked, loadOptions, parseConfigArgs } from './load-checked.ts';
+import { untilSignal } from './until-signal.ts';
 
 const USAGE = `usage: weir start [--config FILE] [--routes DIR]
 
@@ -50,16 +51,8 @@ export async function start(args: string[]): Promise<number> {
 
 /** Waits for SIGTERM or SIGINT and stops the gateway; resolves with the exit code. */
 export async function runUntilSignal(gateway: RunningGateway): Promise<number> {
-  const signalled = new Promise<void>((resolve) => {
-    let signals = 0;
-    const onSignal = (): void => {
-      signals++;
-      if (signals > 1) process.exit(0);
-      resolve();
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-    process.on('SIGHUP', () => void gateway.reload()).on('SIGUSR2', () => gateway.reopenLog());
-  });
+  const signalled = untilSignal();
+  process.on('SIGHUP', () => void gateway.reload()).on('SIGUSR2', () => gateway.reopenLog());
   try {
     // A listener that cannot be had ends the gateway; otherwise only a signal does.
     await Promise.race([signalled, gateway.ready.then(() => signalled)]);
