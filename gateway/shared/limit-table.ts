@@ -44,7 +44,11 @@ export function allocateLimitTable({ entries, seed }: LimitTableSize): SharedArr
 
 /** How many keys were forgotten while they mattered, for want of room, in all threads; counts modulo 2^32. */
 export function limitEvictions(buffer: SharedArrayBuffer): number {
-  return Atomics.load(new Int32Array(buffer, 0, HEAD_WORDS), EVICTIONS) >>> 0;
+  return evictionsIn(new Int32Array(buffer, 0, HEAD_WORDS));
+}
+
+function evictionsIn(words: Int32Array): number {
+  return Atomics.load(words, EVICTIONS) >>> 0;
 }
 
 /**
@@ -106,7 +110,7 @@ export class LimitTable {
 
   /** How many keys were forgotten while they mattered, for want of room, in all threads; counts modulo 2^32. */
   evictions(): number {
-    return Atomics.load(this.#words, EVICTIONS) >>> 0;
+    return evictionsIn(this.#words);
   }
 
   #aim(at: number, limit: RateLimit, key: string): void {
