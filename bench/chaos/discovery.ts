@@ -1,12 +1,12 @@
 // The discovery drill: what may happen to a Consul happens to it, under steady load; no client may see a failure.
 
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DrillConsul } from '../support/consul.ts';
 import { type DrillGateway, startGateway } from '../support/gateway.ts';
+import { portOf, startService } from '../support/plain-service.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
 
 const { values } = parseArgs({
@@ -164,20 +164,6 @@ async function registerAll({ consul, ports }: Pick<Scene, 'consul' | 'ports'>): 
       return consul.register(at === 2 ? { ...instance, ttlSeconds: 3600 } : instance);
     }),
   );
-}
-
-async function startService(): Promise<Server> {
-  const server = createServer((_request, response) => void response.end('ok'));
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the service has no port');
-  return address.port;
 }
 
 async function freePorts(count: number): Promise<number[]> {

@@ -1,13 +1,12 @@
 // The operations drill: reloads, worker restarts, hand-overs and a log that nobody reads, under steady load.
 
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { ReloadResult } from '../../gateway/reloader.ts';
 import { findFreePorts } from '../../test/support/free-ports.ts';
 import { OperatedFolder, OperatedGateway } from '../support/operated-gateway.ts';
+import { portOf, startService } from '../support/plain-service.ts';
 import { switchMigration } from '../support/socket-migration.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
 
@@ -209,18 +208,4 @@ async function handOvers(scene: Scene): Promise<void> {
     await scene.handOver();
     await delay(500);
   }
-}
-
-async function startService(): Promise<Server> {
-  const server = createServer((_request, response) => void response.end('ok'));
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the service has no port');
-  return address.port;
 }

@@ -221,6 +221,7 @@ describe('a timeout', () => {
     const body = Readable.from(
       (async function* () {
         for (const at of steps) {
+          // The slow upload itself: in all twice as long as the service may take to answer.
           await new Promise((resolve) => setTimeout(resolve, 50));
           yield String(at);
         }
