@@ -11,6 +11,7 @@ import {
 } from 'mysql2/promise';
 import type { MysqlLocation } from '../config/store-url.ts';
 import { codeOf, describeFault, isPassing } from './mysql-fault.ts';
+import { pause } from './register-pause.ts';
 import type { Row } from './stored-row.ts';
 
 /** A connection for as long as a piece of work needs it. */
@@ -81,13 +82,13 @@ export class MysqlPool {
     }
   }
 
-  /** Ends the connections; those that the database does not close within a second are cut. */
+  /** Ends the connections; those that the database does not close within a second are cut. Never rejects. */
   async close(): Promise<void> {
-    const cut = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, CLOSE_MS);
-    await this.#pool.end().catch(() => undefined);
-    clearTimeout(cut);
+    const ended = new AbortController();
+    const end = this.#pool.end().catch(() => undefined);
+    // mysql2 waits for ever for a connection that `#runOnce` gives up meanwhile, so the second bounds the wait too.
+    await Promise.race([end, pause(CLOSE_MS, ended.signal)]);
+    ended.abort();
     for (const socket of this.#sockets) socket.destroy();
   }
 

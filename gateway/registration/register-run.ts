@@ -24,7 +24,10 @@ export interface RunOptions {
 const PROBE_LIMIT_MS = 5000;
 const INSIST_PAUSE_MS = 500;
 
-/** Runs the command to its end and gives the exit code for this process. No registry can make it reject. */
+/**
+ * Runs the command to its end and gives the exit code for this process, whose signals stay heard: none that comes after
+ * the end puts a code of its own in place of the command's. No registry can make it reject.
+ */
 export async function runRegistered(run: RunOptions): Promise<number> {
   return new RegisteredRun(run).run();
 }
@@ -48,19 +51,15 @@ class RegisteredRun {
     const onSignal = (name: HeardSignal) => this.#onSignal(name);
     // Before the command starts: no signal may come between.
     for (const name of HEARD_SIGNALS) process.on(name, onSignal);
-    try {
-      const command = startWrapped(options.command);
-      this.#command = command;
-      if (command.pid !== undefined) this.#arrive().catch((error: unknown) => say(`it cannot register: ${error}`));
-      const { code, text } = await command.ended;
-      say(text);
-      this.#drained.abort();
-      this.#ended.abort();
-      if ((await this.#leave()) === 'gone' && this.#phase === 'serving') say('deregistered');
-      return code;
-    } finally {
-      for (const name of HEARD_SIGNALS) process.off(name, onSignal);
-    }
+    const command = startWrapped(options.command);
+    this.#command = command;
+    if (command.pid !== undefined) this.#arrive().catch((error: unknown) => say(`it cannot register: ${error}`));
+    const { code, text } = await command.ended;
+    say(text);
+    this.#drained.abort();
+    this.#ended.abort();
+    if ((await this.#leave()) === 'gone' && this.#phase === 'serving') say('deregistered');
+    return code;
   }
 
   /** Registers as soon as the command answers. */

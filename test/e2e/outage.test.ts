@@ -21,7 +21,7 @@ describe.skipIf(!hasConsul()).concurrent('Consul away for twenty seconds', () =>
   it('frozen: fails no request, shows the pool as stale with its age, and is fresh when Consul answers again', async () => {
     await using scene = await setTheScene();
     const { consul, weir, load } = scene;
-    consul.freeze();
+    await consul.freeze();
     try {
       await sitOutTheOutage(scene);
     } finally {

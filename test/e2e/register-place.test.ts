@@ -20,8 +20,8 @@ beforeEach(() => {
 afterEach(() => owned.disposeAsync());
 
 /** A process whose output can be waited for; it is ended with the test. */
-function run(program: string, args: readonly string[]) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+function run(program: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...more } });
   owned.defer(tieToThisProcess(child.pid ?? 0));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -30,6 +30,8 @@ function run(program: string, args: readonly string[]) {
     });
   }
   let end: { readonly code: number | null } | undefined;
+  // It may have ended before what is written arrives.
+  child.stdin.on('error', () => undefined);
   child.once('close', (code) => {
     end = { code };
   });
@@ -67,7 +69,8 @@ describe.skipIf(!can('unshare', ...NAMESPACE, 'true'))('as process 1', () => {
 });
 
 describe.skipIf(!can('script', '-qefc', 'true', '/dev/null'))('in a terminal', () => {
-  it('leaves first on Ctrl-C, which a terminal sends to all processes in the foreground', async () => {
+  /** The wrapper as the only process in the foreground of a terminal; resolves when it is registered. */
+  async function register(environment: NodeJS.ProcessEnv = {}) {
     const registry = await startRegistry({
       host: '127.0.0.1',
       port: 0,
@@ -77,12 +80,28 @@ describe.skipIf(!can('script', '-qefc', 'true', '/dev/null'))('in a terminal', (
     const [port = 0] = await findFreePorts(1);
     const options = ['--name', 'web', '--port', port, '--registry', registry.url, '--drain', '300ms'];
     const command = [process.execPath, CHILD, port, `'${registry.url}/instances?service=web'`];
-    const line = [process.execPath, CLI, 'register', ...options, '--', ...command].join(' ');
-    const terminal = run('script', ['-qefc', line, '/dev/null']);
+    // `script` starts the user's shell. Without `exec` some shells, dash for one, stay: they get the signal as well,
+    // and whatever the wrapper's code is they end by that signal, which is 130.
+    const line = ['exec', process.execPath, CLI, 'register', ...options, '--', ...command].join(' ');
+    const terminal = run('script', ['-qefc', line, '/dev/null'], { ...environment, SHELL: '/bin/sh' });
     await terminal.printed(/registered web-/);
-    terminal.child.stdin.write('\x03');
+    return { ...terminal, pressCtrlC: () => terminal.child.stdin.write('\x03') };
+  }
+
+  it('leaves first on Ctrl-C, which a terminal sends to all processes in the foreground', async () => {
+    const terminal = await register();
+    terminal.pressCtrlC();
     const [, count] = await terminal.printed(/SIGINT (\S+)/);
     expect(count).toBe('0');
+    expect(await terminal.ended()).toEqual({ code: 7 });
+  });
+
+  it('keeps the code of the command although Ctrl-C comes once more after its end', async () => {
+    // Something that is left over holds the wrapper for a moment, in which the signal comes.
+    const terminal = await register({ NODE_OPTIONS: '--import=data:text/javascript,setInterval(String,1e3)' });
+    terminal.pressCtrlC();
+    await terminal.printed(/exited with 7/);
+    terminal.pressCtrlC();
     expect(await terminal.ended()).toEqual({ code: 7 });
   });
 });

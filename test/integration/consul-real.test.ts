@@ -139,7 +139,7 @@ describe.skipIf(!hasConsul())('the Consul source with a real Consul', () => {
     await register('frozen', 1);
     const web = watch('frozen', { waitMs: 1000 });
     await state(web, ['127.0.0.1:1 1 passing']);
-    consul.freeze();
+    await consul.freeze();
     try {
       await waitFor(() => web.failures.length > 0, { limitMs: 6000, what: 'the deadline' });
     } finally {

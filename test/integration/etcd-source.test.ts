@@ -229,7 +229,7 @@ describe.skipIf(!hasEtcd())('the etcd source with a real etcd', () => {
     await put('frozen', 1);
     const web = watch('frozen', { listenMs: 300 });
     await web.ports([1]);
-    etcd.freeze();
+    await etcd.freeze();
     try {
       await waitFor(() => web.failures.length > 0, { limitMs: 8000, what: 'the deadline' });
     } finally {

@@ -12,7 +12,7 @@ import { createScriptedClock } from '../support/scripted-clock.ts';
 import { send } from '../support/send.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const LIMIT_MS = 5000;
+const LIMIT_MS = 20_000;
 const [ONE, TWO] = [8081, 8082];
 
 let folder: string;

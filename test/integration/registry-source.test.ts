@@ -12,6 +12,8 @@ import { recordWatch } from '../support/record-events.ts';
 import { send } from '../support/send.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+const LIMIT_MS = 20_000;
+
 let folder: string;
 let registry: RunningRegistry;
 const sources: DiscoverySource[] = [];
@@ -88,7 +90,7 @@ describe('the registry source', () => {
     await web.ports([8080]);
     const { port } = registry;
     await registry.stop();
-    const failure = await waitFor(() => web.failures[0], { limitMs: 2000, what: 'a failure' });
+    const failure = await waitFor(() => web.failures[0], { limitMs: LIMIT_MS, what: 'a failure' });
     expect(failure.error).toMatch(/registry at .*: connection/);
     // As if every heartbeat had been missed.
     const database = new DatabaseSync(join(folder, 'registry.db'));
@@ -104,7 +106,7 @@ describe('the registry source', () => {
 
   it('takes an answer that is none for a failure', async () => {
     const web = watch(`${registry.url}/no/such/place`);
-    const failure = await waitFor(() => web.failures[0], { limitMs: 2000, what: 'a failure' });
+    const failure = await waitFor(() => web.failures[0], { limitMs: LIMIT_MS, what: 'a failure' });
     expect(failure.error).toMatch(/status 404/);
     expect(web.answers).toEqual([]);
   });

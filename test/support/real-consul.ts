@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
 import { findFreePorts } from './free-ports.ts';
+import { freezeProcess } from './freeze-process.ts';
 import { tieToThisProcess } from './lifeline.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -28,8 +29,8 @@ export interface RealConsul {
   setTtlCheck(checkId: string, status: 'pass' | 'warn' | 'fail'): Promise<void>;
   /** Sends a request to the agent's own API; gives the body, rejects unless the status is 200. */
   call(method: 'GET' | 'PUT', path: string, body?: unknown): Promise<string>;
-  /** Freezes the process (SIGSTOP): connections stay, nothing answers. */
-  freeze(): void;
+  /** Freezes the process (SIGSTOP): connections stay, and once this resolves nothing answers. */
+  freeze(): Promise<void>;
   thaw(): void;
   /** Ends it politely, or at once. */
   stop(): Promise<void>;
@@ -108,7 +109,7 @@ async function startOnce(): Promise<RealConsul> {
     setNodeMaintenance: (isOn) => put(`/v1/agent/maintenance?enable=${isOn}`),
     setTtlCheck: (checkId, status) => put(`/v1/agent/check/${status}/${checkId}`),
     call,
-    freeze: () => void agent.kill('SIGSTOP'),
+    freeze: () => freezeProcess(pidOf(agent)),
     thaw: () => void agent.kill('SIGCONT'),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { findFreePorts } from './free-ports.ts';
+import { freezeProcess } from './freeze-process.ts';
 import { tieToThisProcess } from './lifeline.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -24,8 +25,8 @@ export interface RealEtcd {
    */
   requirePassword(username: 'root', password: string): Promise<void>;
   requireNoPassword(): Promise<void>;
-  /** Freezes the process (SIGSTOP): connections stay, nothing answers. */
-  freeze(): void;
+  /** Freezes the process (SIGSTOP): connections stay, and once this resolves nothing answers. */
+  freeze(): Promise<void>;
   thaw(): void;
   /** Ends it politely, or at once. */
   stop(): Promise<void>;
@@ -127,7 +128,10 @@ async function startOnce(): Promise<RealEtcd> {
       await call('/v3/auth/disable', {});
       credentials = null;
     },
-    freeze: () => void server.kill('SIGSTOP'),
+    async freeze() {
+      if (server.pid === undefined) throw new Error('etcd does not run');
+      await freezeProcess(server.pid);
+    },
     thaw: () => void server.kill('SIGCONT'),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),

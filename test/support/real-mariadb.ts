@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { type Connection, createConnection } from 'mysql2/promise';
 import type { MysqlLocation } from '../../gateway/config/store-url.ts';
 import { findFreePorts } from './free-ports.ts';
+import { freezeProcess } from './freeze-process.ts';
 import { tieToThisProcess } from './lifeline.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -16,8 +17,8 @@ export interface RealMariadb {
   readonly url: string;
   /** Runs a statement as an administrator, on a connection of its own; gives the rows, if there are any. */
   sql(statement: string): Promise<Record<string, unknown>[]>;
-  /** Freezes the process (SIGSTOP): connections stay, nothing answers. */
-  freeze(): void;
+  /** Freezes the process (SIGSTOP): connections stay, and once this resolves nothing answers. */
+  freeze(): Promise<void>;
   thaw(): void;
   /** Ends it at once. */
   kill(): Promise<void>;
@@ -105,7 +106,10 @@ async function startOnce(): Promise<RealMariadb> {
     location: { kind: 'mysql', host: '127.0.0.1', port, user, password, database },
     url: `mysql://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
     sql,
-    freeze: () => void server?.kill('SIGSTOP'),
+    async freeze() {
+      if (server?.pid === undefined) throw new Error('mariadbd does not run');
+      await freezeProcess(server.pid);
+    },
     thaw: () => void server?.kill('SIGCONT'),
     kill,
     restart: start,
