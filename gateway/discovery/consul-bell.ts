@@ -15,15 +15,15 @@ export interface ConsulBellOptions {
   readonly waitMs: number;
   readonly consistency: Consistency;
   readonly clock: Clock;
-  /** Called for each change; also, for everything, when the lists are heard again after they were not. */
+  /** Called for each change. */
   readonly onChange: (change: ListChange) => void;
+  /** Called when the lists are heard that were not: what happened before is unknown. */
+  readonly onHeard: () => void;
 }
 
 /** The price of a query in milliseconds: four a second and list in the long run, after a few on credit. */
 const PRICE_MS = 250;
 const CREDIT_MS = 2000;
-
-const EVERYTHING: ListChange = { services: new Set(), isEverywhere: true };
 
 /**
  * SPEC section 5 has Weir ask for the health of services and nothing else. The lists are the one exception, made when
@@ -60,7 +60,7 @@ export class ConsulBell {
   }
 
   async #listen(list: ConsulList): Promise<void> {
-    const { client, firstAgent, clock, waitMs, consistency, onChange } = this.#options;
+    const { client, firstAgent, clock, waitMs, consistency, onChange, onHeard } = this.#options;
     const { signal } = this.#stopped;
     const pace = createPace(CREDIT_MS);
     let agent = 0;
@@ -89,7 +89,7 @@ export class ConsulBell {
       if (known === null || isBackwards(answer.index, known.index)) {
         // What happened before this answer was not heard.
         this.#heard.add(list);
-        if (this.isListening) onChange(EVERYTHING);
+        if (this.isListening) onHeard();
       } else {
         const change = compareLists(list, [known.entries, answer.entries], answer.index !== known.index);
         if (change.isEverywhere || change.services.size > 0) onChange(change);

@@ -40,8 +40,11 @@ export interface ConsulClient {
   stop(): Promise<void>;
 }
 
-/** Most connections to one agent: it refuses more than 200 from one address. */
-export const MAX_CONNECTIONS = 140;
+/**
+ * Most connections to one agent. It refuses more than 200 from one address, and counts those of a gateway that has ended
+ * until their blocking queries have (up to about a minute): the next one needs as many again.
+ */
+export const MAX_CONNECTIONS = 96;
 
 /** Throws when `agents` is empty or has something that is no URL. */
 export function createConsulClient({ agents, token, datacenter, tls, meter }: ConsulClientOptions): ConsulClient {

@@ -15,6 +15,8 @@ import {
   readWeight,
 } from './record.ts';
 
+const SEVERITY: Readonly<Record<InstanceStatus, number>> = { passing: 0, warning: 1, critical: 2, maintenance: 3 };
+
 type Entry = { readonly instance: Instance; readonly note: string | null } | { readonly skipped: string };
 
 /**
@@ -51,8 +53,8 @@ function decodeEntry(record: unknown): Entry {
   if (!isObject(service)) {
     return { skipped: `a record of node ${quote(nodeName)} has no service, but ${describeValue(service)}` };
   }
-  const serviceId = [service.ID, service.Service].find((name) => typeof name === 'string' && name !== '');
-  if (typeof serviceId !== 'string') return { skipped: `a record of node ${quote(nodeName)} has no service ID` };
+  const serviceId = readName(service.ID) ?? readName(service.Service);
+  if (serviceId === undefined) return { skipped: `a record of node ${quote(nodeName)} has no service ID` };
   const id = `${nodeName}/${serviceId}`;
 
   const address = registeredAddress(service.Address, isObject(node) ? node.Address : undefined);
@@ -79,6 +81,10 @@ function decodeEntry(record: unknown): Entry {
   };
 }
 
+function readName(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 function registeredAddress(serviceAddress: unknown, nodeAddress: unknown): unknown {
   return serviceAddress === '' || serviceAddress === undefined || serviceAddress === null
     ? nodeAddress
@@ -92,8 +98,12 @@ function registeredAddress(serviceAddress: unknown, nodeAddress: unknown): unkno
 function aggregateStatus(checks: unknown): InstanceStatus {
   if (checks === undefined || checks === null) return 'passing';
   if (!Array.isArray(checks)) return 'critical';
-  const statuses = new Set(checks.map(checkStatus));
-  return (['maintenance', 'critical', 'warning'] as const).find((status) => statuses.has(status)) ?? 'passing';
+  let worst: InstanceStatus = 'passing';
+  for (const check of checks) {
+    const status = checkStatus(check);
+    if (SEVERITY[status] > SEVERITY[worst]) worst = status;
+  }
+  return worst;
 }
 
 function checkStatus(check: unknown): InstanceStatus {

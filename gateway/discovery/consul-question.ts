@@ -5,6 +5,8 @@ export type Consistency = 'default' | 'stale' | 'consistent';
 /** A query for the health of one service. */
 export interface ConsulQuestion extends Blocking {
   readonly service: string;
+  /** An expression that Consul applies to the instances; those of an agent before 1.5 are all of them. */
+  readonly filter?: string;
 }
 
 /** A query for a list of the cluster: `path` is that below `/v1/`, `filter` an expression that Consul applies, or ''. */
@@ -32,8 +34,7 @@ const IMMEDIATE_DEADLINE_MS = 5000;
 
 /** The target of the query, below the agent's own path. The token is not part of it: it travels in a header field. */
 export function questionTarget(question: ConsulQuestion | ConsulListQuestion, datacenter: string): string {
-  const { index, consistency } = question;
-  const filter = 'filter' in question ? question.filter : '';
+  const { index, consistency, filter = '' } = question;
   const parameters = [
     datacenter === '' ? '' : `dc=${encodeURIComponent(datacenter)}`,
     filter === '' ? '' : `filter=${encodeURIComponent(filter)}`,

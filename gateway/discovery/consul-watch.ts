@@ -5,6 +5,7 @@ import { Alarm, type AlarmReason } from './alarm.ts';
 import type { ConsulClient, ConsulDocument, ConsulError } from './consul-client.ts';
 import { decodeHealthService } from './consul-decode.ts';
 import type { ConsulDialogue, ConsulReply, ConsulStep } from './consul-dialogue.ts';
+import { serverDoubt } from './consul-head.ts';
 import type { FirstAgent } from './first-agent.ts';
 import { createPace } from './pace.ts';
 import { pause } from './pause.ts';
@@ -37,6 +38,13 @@ const NO_NEWS_PRICE_MS = 250;
 const NEWS_PRICE_MS = 50;
 const CREDIT_MS = 1250;
 
+/**
+ * A filter that no instance passes: the answer is the index alone, that of the service. It moves with whatever moves
+ * the health of the service, its checks, its nodes and theirs, and with nothing else, for Consul's own blocking queries
+ * go by it.
+ */
+const INDEX_ALONE = 'Node.Node == "-"';
+
 export class ConsulWatch implements Watch {
   readonly service: string;
   readonly #options: ConsulWatchOptions;
@@ -45,6 +53,8 @@ export class ConsulWatch implements Watch {
   readonly #pace = createPace(CREDIT_MS);
   /** Of the last body and of what it meant; '' after anything that is not a plain answer. */
   #bodyDigest = '';
+  /** Of the last plain answer; null where it must not be relied on. */
+  #index: string | null = null;
   #toldAtMs = Number.NEGATIVE_INFINITY;
   #newsDigest = '';
 
@@ -71,6 +81,11 @@ export class ConsulWatch implements Watch {
   /** The service has changed, or may have: asks soon, unless a blocking query is going to tell anyhow. */
   ring(reason: AlarmReason): void {
     this.#alarm.ring(reason);
+  }
+
+  /** The state of the cluster may be another one, with indexes of its own: the next question is for the whole answer. */
+  distrustIndex(): void {
+    this.#index = null;
   }
 
   preferFirst(): void {
@@ -103,8 +118,28 @@ export class ConsulWatch implements Watch {
       this.#alarm.clear();
       const agent = firstAgent.steer(step.agent);
       if (agent !== step.agent) dialogue.goTo(agent);
+      if (woken === 'perhaps' && (await this.#isUnchanged(step, agent))) return;
       this.#hear(await client.ask(step, agent, signal), { ...step, agent }, woken);
     }, woken === 'news');
+  }
+
+  /**
+   * Whether the service is as it was heard last. Beyond the services that hold a connection, a change that the lists
+   * cannot name (an instance that comes, goes or is registered otherwise) is answered by asking all the others so: the
+   * cost is a question each that does not grow with the instances. What else Consul offers is worse. No list tells which
+   * service it was: `catalog/services` has names and tags, `health/state/any` only what has checks and nothing of
+   * ports, weights and meta, at some MB for each new output of any check; `catalog/node/<name>` is a question for each
+   * node, with everything on it; what `internal/ui` says is not documented, and `cached` may be the answer before.
+   */
+  async #isUnchanged(step: ConsulStep, agent: number): Promise<boolean> {
+    const { client, clock, quietMs } = this.#options;
+    const index = this.#index;
+    if (index === null || clock.nowMs() - this.#toldAtMs >= quietMs) return false;
+    const document = await client.ask({ ...step, filter: INDEX_ALONE }, agent, this.#stopped.signal);
+    if ('error' in document || serverDoubt(document.head) !== null) return false;
+    if (document.head.index !== index || this.#index !== index) return false;
+    this.#pace.pay(NO_NEWS_PRICE_MS, clock.nowMs());
+    return true;
   }
 
   #hear(document: ConsulDocument | ConsulError, step: ConsulStep, woken: AlarmReason | null): void {
@@ -112,9 +147,10 @@ export class ConsulWatch implements Watch {
     const { client, clock, dialogue, firstAgent, quietMs, onNews } = this.#options;
     const digest = 'error' in document ? '' : hash('sha1', document.text);
     firstAgent.heardFrom(step.agent, step, digest !== '');
-    const isSame = digest !== '' && digest === this.#bodyDigest;
+    const isSame = !('error' in document) && digest === this.#bodyDigest;
     if (isSame && woken !== null && clock.nowMs() - this.#toldAtMs < quietMs) {
       // One of the many that were asked because one has changed: nothing to decode, to fold or to tell.
+      this.#index = document.head.index;
       this.#pace.pay(NO_NEWS_PRICE_MS, clock.nowMs());
       return;
     }
@@ -123,7 +159,9 @@ export class ConsulWatch implements Watch {
     this.#pace.pay(isNews ? NEWS_PRICE_MS : NO_NEWS_PRICE_MS, clock.nowMs());
     if (isNews) onNews();
     const events = 'error' in reply ? dialogue.onFailure(reply.error, step.agent) : dialogue.onReply(reply, step);
-    this.#bodyDigest = events.some((event) => event.kind === 'answer' && event.doubt === null) ? digest : '';
+    const isPlain = events.some((event) => event.kind === 'answer' && event.doubt === null);
+    this.#bodyDigest = isPlain ? digest : '';
+    this.#index = isPlain && !('error' in document) ? document.head.index : null;
     this.#toldAtMs = clock.nowMs();
     for (const event of events) if (!this.#stopped.signal.aborted) this.#options.onEvent(event);
   }

@@ -80,6 +80,10 @@ export function createConsulSource(options: ConsulSourceOptions): DiscoverySourc
         for (const watch of watches) if (services.has(watch.service)) watch.ring('news');
         if (isEverywhere) sweep.request();
       },
+      onHeard() {
+        for (const watch of watches) watch.distrustIndex();
+        sweep.request();
+      },
     });
     bell.start();
   }

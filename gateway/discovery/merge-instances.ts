@@ -12,9 +12,29 @@ const BEST_FIRST: readonly InstanceStatus[] = ['passing', 'warning', 'critical',
  */
 export function mergeInstances(instances: readonly Instance[], accept: readonly InstanceStatus[]): Endpoint[] {
   const byKey = Map.groupBy(instances, ({ host, port }) => formatAddress(host, port));
-  return [...byKey]
-    .map(([key, registrations]) => mergeEndpoint(key, registrations, accept))
-    .sort((a, b) => compare(a.key, b.key));
+  const endpoints: Endpoint[] = [];
+  for (const [key, registrations] of byKey) {
+    const [first, second] = registrations;
+    // Nearly every address is registered once: then there is nothing to weigh, and many short-lived lists fewer.
+    const isOnly = first !== undefined && second === undefined;
+    endpoints.push(isOnly ? onlyEndpoint(key, first, accept) : mergeEndpoint(key, registrations, accept));
+  }
+  return endpoints.sort((a, b) => compare(a.key, b.key));
+}
+
+function onlyEndpoint(key: string, instance: Instance, accept: readonly InstanceStatus[]): Endpoint {
+  const { id, host, port, weight, status } = instance;
+  return {
+    key,
+    host,
+    port,
+    weight,
+    status,
+    healthy: accept.includes(status),
+    tags: sortedTags(instance),
+    meta: sortedMeta(instance),
+    instances: [id],
+  };
 }
 
 function mergeEndpoint(key: string, registrations: readonly Instance[], accept: readonly InstanceStatus[]): Endpoint {
@@ -46,11 +66,12 @@ function contentOf(instance: Instance): string {
 }
 
 function sortedTags({ tags }: Instance): readonly string[] {
-  return [...new Set(tags)].sort(compare);
+  return tags.length < 2 ? tags : [...new Set(tags)].sort(compare);
 }
 
 function sortedMeta({ meta }: Instance): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(meta).sort(([a], [b]) => compare(a, b)));
+  const fields = Object.entries(meta);
+  return fields.length < 2 ? meta : Object.fromEntries(fields.sort(([a], [b]) => compare(a, b)));
 }
 
 function compare(a: string, b: string): number {

@@ -8,7 +8,7 @@ import { type RecordedWatch, recordWatch } from '../support/record-events.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** Services that hold the connections there are, so that the one of the test has to be told. */
-const HOLDERS = 120;
+const HOLDERS = 76;
 
 /** Generous: what is not told is found after a minute. */
 const LIMIT_MS = 1000;

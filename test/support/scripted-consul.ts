@@ -74,7 +74,10 @@ export async function startScriptedConsul(tls?: TlsOptions): Promise<ScriptedCon
     const query = url.search.slice(1);
     queries.push({ service, query, url: request.url ?? '', headers: request.headers, atMs: performance.now() });
     const current = () => {
-      return isHealth ? stateOf(service) : { entries: lists.body(list), index: lists.index(list) };
+      if (!isHealth) return { entries: lists.body(list), index: lists.index(list) };
+      const state = stateOf(service);
+      // The one filter that is used lets no instance pass.
+      return url.searchParams.has('filter') ? { ...state, entries: [] } : state;
     };
     const overridden = () => override ?? (isHealth ? undefined : listOverride);
     const answer = () => {
