@@ -29,6 +29,14 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A worker that lived this long does not count as one that dies at once. */
 const GOOD_LIFE_MS = 30_000;
 
+/**
+ * The bound of a worker's new space as V8 counts it, in MiB: three times one of its halves, so each may have 8 where V8
+ * would let it have 16. A burst of answers of discovery (100 services with 100 instances each) makes the halves of the
+ * leader grow to whatever bound there is, and an idle worker collects nothing for hours that would make them smaller.
+ * It costs a request at most some 2 % more CPU.
+ */
+const MAX_YOUNG_MIB = 24;
+
 /** Tunnels of a worker that is replaced end so long before its time is over. */
 const TUNNELS_END_MS = 500;
 
@@ -41,8 +49,9 @@ export class Crew {
   readonly #options: CrewOptions;
   readonly #members = new Set<Member>();
   readonly #pauses = new Map<number, number>();
-  readonly #timers = new Set<NodeJS.Timeout>();
-  /** Workers that are to be replaced, one at a time: each needs a lane while it drains. */
+  /** Workers that come again after a pause. */
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  /** Workers that are to be replaced: one starts at a time, and none while the one before it still drains. */
   readonly #due = new Set<number>();
   #isStopping = false;
   restarts = 0;
@@ -74,7 +83,8 @@ export class Crew {
   restart(id: number, isAbrupt: boolean): boolean {
     const members = this.members().filter((member) => member.id === id);
     const [member] = members;
-    if (member === undefined || (members.length > 1 && !isAbrupt) || this.#isStopping) return false;
+    if (member === undefined || this.#isStopping) return false;
+    if (!isAbrupt && (members.length > 1 || member.state === 'draining')) return false;
     if (isAbrupt) {
       this.#pauses.delete(id);
       for (const each of members) void each.worker.terminate();
@@ -84,7 +94,10 @@ export class Crew {
     return true;
   }
 
-  /** Replaces every worker without loss; the next begins when one has been replaced. */
+  /**
+   * Replaces every worker without loss; the next begins when the replacement of one listens. What the old ones still
+   * have under way holds up no other: only a worker that is to be replaced again waits until it has ended.
+   */
   replaceAll(): void {
     for (const { id } of this.members()) this.#due.add(id);
     this.#replaceNext();
@@ -99,15 +112,18 @@ export class Crew {
   /** Lets every worker finish what it has under way; resolves when all are gone, at the latest after `drainMs`. */
   async drain(): Promise<void> {
     this.#isStopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     await Promise.all([...this.#members].map((member) => this.#retire(member)));
   }
 
   #spawn(id: number): void {
+    // Born with what is in force.
+    this.#due.delete(id);
     const lane = this.#freeLane();
     const birth: WorkerBirth = { ...this.#options.birth(), id, lane };
     const script = new URL(`../worker${extname(import.meta.filename)}`, import.meta.url);
-    const worker = new Worker(script, { workerData: birth, name: `weir worker ${id}` });
+    const resourceLimits = { maxYoungGenerationSizeMb: MAX_YOUNG_MIB };
+    const worker = new Worker(script, { workerData: birth, name: `weir worker ${id}`, resourceLimits });
     const member: Member = { id, lane, worker, bornMs: performance.now(), state: 'starting' };
     this.#members.add(member);
     worker.on('message', (message: FromWorker) => this.#heard(member, message));
@@ -124,13 +140,14 @@ export class Crew {
 
   #heard(member: Member, message: FromWorker): void {
     if (message.kind === 'booted') {
-      member.state = 'booted';
+      if (member.state === 'starting') member.state = 'booted';
     } else if (message.kind === 'listening') {
       if (member.state === 'booted') member.state = 'listening';
       // A replacement that listens lets the one before it go.
       for (const other of this.#members) {
         if (other.id === member.id && other.bornMs < member.bornMs) void this.#retire(other);
       }
+      this.#replaceNext();
     } else if (message.kind === 'drained') {
       void member.worker.terminate();
     }
@@ -139,12 +156,17 @@ export class Crew {
 
   #replaceNext(again?: number): void {
     if (again !== undefined) this.#due.add(again);
-    const [id] = this.#due;
-    if (id === undefined || this.#isStopping) return;
-    const isBusy = this.members().length > this.#options.size;
-    if (isBusy) return;
-    this.#due.delete(id);
-    if (!this.restart(id, false)) this.#replaceNext();
+    if (this.#isStopping || this.#isReplacementStarting()) return;
+    // One that cannot be replaced yet does not hold up the others.
+    for (const id of this.#due) if (this.restart(id, false)) return;
+  }
+
+  #isReplacementStarting(): boolean {
+    const members = [...this.#members];
+    return members.some(({ id, bornMs, state }) => {
+      if (state !== 'starting' && state !== 'booted') return false;
+      return members.some((other) => other.id === id && other.bornMs < bornMs);
+    });
   }
 
   /** Lets a worker drain unless it does already; resolves when it is gone. */
@@ -162,22 +184,36 @@ export class Crew {
   }
 
   #exited(member: Member): void {
+    const { id } = member;
     this.#members.delete(member);
     this.#options.onGone(member);
-    const hasReplacement = [...this.#members].some(({ id, state }) => id === member.id && state !== 'draining');
     const hasServed = member.state === 'listening' || member.state === 'draining';
-    if (hasReplacement && hasServed) this.#replaceNext();
-    if (this.#isStopping || (hasReplacement && hasServed)) return;
+    if (hasServed && this.#isServed(id)) {
+      this.#replaceNext();
+      return;
+    }
+    // One that has drained may find that its replacement died before it, and comes again already.
+    if (this.#isStopping || (member.state === 'draining' && this.#timers.has(id))) return;
     this.restarts++;
     const pause = this.#pauseAfter(member);
-    this.#options.log.warn({ worker: member.id, pauseMs: pause }, 'worker is gone and will be replaced');
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      if (!hasReplacement) this.#spawn(member.id);
-      // It was to replace one that still serves, and died before it could.
-      else this.#replaceNext(member.id);
-    }, pause);
-    this.#timers.add(timer);
+    this.#options.log.warn({ worker: id, pauseMs: pause }, 'worker is gone and will be replaced');
+    clearTimeout(this.#timers.get(id));
+    this.#timers.set(
+      id,
+      setTimeout(() => this.#comeAgain(id), pause),
+    );
+  }
+
+  #comeAgain(id: number): void {
+    this.#timers.delete(id);
+    // It was to replace one that still serves, and died before it could.
+    if (this.#isServed(id)) this.#replaceNext(id);
+    else this.#spawn(id);
+  }
+
+  /** Whether there is such a worker that is not about to go. */
+  #isServed(id: number): boolean {
+    return [...this.#members].some((member) => member.id === id && member.state !== 'draining');
   }
 
   /** How long to wait before the next one: longer each time that they die young. */

@@ -2,27 +2,25 @@
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigFiles } from '../support/config-files.ts';
 import { findFreePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
 import { startHttpServer } from '../support/local-server.ts';
+import { type HeldRequest, ReloadScene, startReloadScene } from '../support/reload-scene.ts';
 import { unexplained } from '../support/resets.ts';
 import { send } from '../support/send.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startWeir, type WeirProcess } from '../support/weir-process.ts';
 
 const LIMIT_MS = 20_000;
-/** Header fields that are one too many once there may be five. */
-const MANY_FIELDS = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`x-${at}`, '1']));
 
 describe('a gateway.yaml that changes', () => {
   const owned = new AsyncDisposableStack();
-  let scene: Scene;
+  let scene: ReloadScene;
   let weir: WeirProcess;
-  let files: ConfigFiles;
+  let files: ReloadScene['files'];
 
   beforeAll(async () => {
-    scene = await startScene(owned);
+    scene = await startReloadScene(owned);
     ({ weir, files } = scene);
   });
   afterAll(() => owned.disposeAsync());
@@ -52,6 +50,27 @@ describe('a gateway.yaml that changes', () => {
     });
   });
 
+  it('reaches every worker at once, whatever each of the old ones still has under way', async () => {
+    const areIdle = async () => (await scene.workers()).every(({ connections }) => connections === 0);
+    await waitFor(areIdle, { limitMs: LIMIT_MS, what: 'workers without connections' });
+    const slow: HeldRequest[] = [];
+    const areAllBusy = async () => {
+      slow.push(await scene.hold());
+      return (await scene.workers()).every(({ connections }) => connections > 0);
+    };
+    await waitFor(areAllBusy, { limitMs: LIMIT_MS, what: 'a held request in every worker' });
+    await files.gateway({ limits: { headerCount: 5 } });
+    expect(await files.reload()).toMatchObject({ gatewayKeys: ['limits'] });
+    await scene.allAnswer(431, 4);
+    // Whom another change replaces has to wait for the one that it replaced itself: there are no more than two of each.
+    await files.gateway({ limits: { headerCount: 100 } });
+    expect(await files.reload()).toMatchObject({ gatewayKeys: ['limits'] });
+    expect((await scene.workers()).map(({ id }) => id)).toEqual([1, 1, 2, 2]);
+    for (const { end } of slow) end('at last');
+    for (const { answer } of slow) expect(await answer).toMatchObject({ status: 200, body: 'at last' });
+    await scene.allAnswer(200);
+  });
+
   it('may add a listen address and take it away, while the others go on', async () => {
     const [morePort = 0] = await findFreePorts(1);
     const more = `http://127.0.0.1:${morePort}/item`;
@@ -69,7 +88,7 @@ describe('a gateway.yaml that changes', () => {
       await files.gateway({ listen: addresses.slice(0, 1) });
       await files.reload();
       await waitFor(async () => !(await answers()), { limitMs: LIMIT_MS, what: 'the address to be closed' });
-      await waitFor(async () => (await scene.workers()).length === 2, { limitMs: LIMIT_MS, what: 'two workers' });
+      await scene.areReplaced();
       await expect(send(more)).rejects.toThrow('ECONNREFUSED');
     } finally {
       await load.stop();
@@ -90,10 +109,8 @@ describe('a gateway.yaml that changes', () => {
     await files.reload();
     const [line] = await weir.logged('worker cannot listen');
     expect(line).toMatchObject({ level: 'error', why: expect.stringContaining('EADDRINUSE') });
-    await waitFor(async () => (await scene.workers()).length === 2, {
-      limitMs: LIMIT_MS,
-      what: 'the new worker to be gone',
-    });
+    // The new one is gone.
+    await scene.areReplaced();
     await scene.allAnswer(200);
     expect((await weir.admin('/readyz')).status).toBe(200);
     await files.gateway({ listen: [own] });
@@ -114,86 +131,84 @@ describe('a gateway.yaml that changes', () => {
   });
 });
 
+describe('a gateway.yaml that changes before the gateway is ready', () => {
+  it('does not keep it from being so, with the new workers', async () => {
+    await using owned = new AsyncDisposableStack();
+    const asked: ServerResponse[] = [];
+    let isHeld = false;
+    const fail = (response: ServerResponse) => void response.writeHead(500).end();
+    const agent = owned.adopt(
+      await startHttpServer((_request, response) => {
+        if (isHeld) asked.push(response);
+        else fail(response);
+      }),
+      (server) => server.stop(),
+    );
+    const consul = { agents: [`http://127.0.0.1:${agent.port}`] };
+    const weir = owned.adopt(
+      await startWeir({
+        routes: { web: { service: 'web', match: [{ paths: ['/*'] }] } },
+        gateway: { discovery: { consul } },
+      }),
+      (gateway) => gateway.close(),
+    );
+    const scene = new ReloadScene(weir, []);
+    await weir.stop();
+    isHeld = true;
+    const started = weir.start();
+    started.catch(() => undefined);
+    await waitFor(() => asked.length > 0, { limitMs: LIMIT_MS, what: 'the first query' });
+    await scene.files.gateway({ limits: { headerCount: 5 } });
+    expect(await scene.files.reload()).toMatchObject({ gatewayKeys: ['limits'] });
+    isHeld = false;
+    asked.forEach(fail);
+    await started;
+    await scene.allAnswer(431);
+  });
+});
+
 describe('a gateway.yaml that changes before the gateway is stopped', () => {
   let owned: AsyncDisposableStack;
-  let scene: Scene;
+  let scene: ReloadScene;
 
   beforeEach(async () => {
     owned = new AsyncDisposableStack();
-    scene = await startScene(owned);
+    scene = await startReloadScene(owned);
   });
   afterEach(() => owned.disposeAsync());
 
   it('may shorten the time to drain of the process that runs', async () => {
-    const { weir, files, held } = scene;
+    const { weir, files } = scene;
     await files.gateway({ shutdown: { drain: '300ms' } });
     expect(await files.reload()).toMatchObject({ gatewayKeys: ['shutdown'] });
-    const slow = weir.get('/held').catch((error: Error) => error);
-    await waitFor(() => held[0], { limitMs: LIMIT_MS, what: 'the held request' });
+    // The old workers have no more time than that either.
+    await scene.areReplaced();
+    const { answer } = await scene.hold();
     weir.signal('SIGTERM');
-    // It was a minute before; the client itself would wait for twenty seconds.
-    expect(String(await slow)).toMatch(/socket hang up|ECONNRESET|aborted/);
+    // The client itself would give up before the time that it was.
+    await expect(answer).rejects.toThrow(/socket hang up|ECONNRESET|aborted/);
     expect(await weir.ended(LIMIT_MS)).toEqual({ code: 0, signal: null });
   });
 
-  it('does not cost a request of a worker that is being replaced when the gateway is stopped', async () => {
-    const { weir, files, held } = scene;
-    const slow = weir.get('/held');
-    await waitFor(() => held[0], { limitMs: LIMIT_MS, what: 'the held request' });
-    await files.gateway({ limits: { headerCount: 5 } });
-    await files.reload();
-    // Of the old workers only the one is left that has the held request.
-    await scene.allAnswer(431, 3);
-    weir.signal('SIGTERM');
-    // The gateway waits for that one too, and says so as long as it does.
-    const isLast = async () => (await scene.workers()).length === 1;
-    await waitFor(isLast, { limitMs: LIMIT_MS, what: 'the old worker alone' });
-    await expect(weir.get('/item')).rejects.toThrow('ECONNREFUSED');
-    for (let time = 0; time < 50; time++) expect((await weir.admin('/readyz')).status).toBe(503);
-    held[0]?.end('at last');
-    expect(await slow).toMatchObject({ status: 200, body: 'at last' });
-    expect(await weir.ended(LIMIT_MS)).toEqual({ code: 0, signal: null });
-  });
+  // The one that is replaced first, and the one that is replaced last.
+  it.each([1, 2])(
+    'does not cost a request of worker %i, which is being replaced when the gateway is stopped',
+    async (id) => {
+      const { weir, files } = scene;
+      const { answer, end } = await scene.holdIn(id);
+      await files.gateway({ limits: { headerCount: 5 } });
+      await files.reload();
+      // Of the old workers only the one is left that has the held request.
+      await scene.allAnswer(431, 3);
+      weir.signal('SIGTERM');
+      // The gateway waits for that one too, and says so as long as it does.
+      const isLast = async () => (await scene.workers()).length === 1;
+      await waitFor(isLast, { limitMs: LIMIT_MS, what: 'the old worker alone' });
+      await waitFor(() => scene.isRefused(), { limitMs: LIMIT_MS, what: 'closed doors' });
+      for (let time = 0; time < 50; time++) expect((await weir.admin('/readyz')).status).toBe(503);
+      end('at last');
+      expect(await answer).toMatchObject({ status: 200, body: 'at last' });
+      expect(await weir.ended(LIMIT_MS)).toEqual({ code: 0, signal: null });
+    },
+  );
 });
-
-/** A gateway before one service, and the requests that the service has and has not answered. */
-interface Scene {
-  readonly weir: WeirProcess;
-  readonly files: ConfigFiles;
-  readonly held: readonly ServerResponse[];
-  workers(): Promise<readonly { readonly id: number }[]>;
-  /** Waits until every worker answers a request with many fields so, and there are so many workers, old ones included. */
-  allAnswer(status: number, count?: number): Promise<void>;
-}
-
-async function startScene(owned: AsyncDisposableStack): Promise<Scene> {
-  const held: ServerResponse[] = [];
-  const upstream = owned.adopt(
-    await startHttpServer((request, response) => {
-      if (request.url === '/held') held.push(response);
-      else response.end('item');
-    }),
-    (server) => server.stop(),
-  );
-  const weir = owned.adopt(
-    await startWeir({
-      routes: { web: { service: 'web', endpoints: [`127.0.0.1:${upstream.port}`], match: [{ paths: ['/*'] }] } },
-      gateway: { shutdown: { drain: '60s' } },
-    }),
-    (gateway) => gateway.close(),
-  );
-  const workers = async () => (await weir.upstreams()).gateway.workers;
-  const answer = () =>
-    weir.get('/item', { headers: MANY_FIELDS }).then(
-      ({ status }) => status,
-      () => null,
-    );
-  const allAnswer = async (status: number, count = 2): Promise<void> => {
-    const areNew = async () => {
-      const answers = await Promise.all(Array.from({ length: 12 }, answer));
-      return answers.every((each) => each === status) && (await workers()).length === count;
-    };
-    await waitFor(areNew, { limitMs: LIMIT_MS, what: `${status} of all workers` });
-  };
-  return { weir, files: new ConfigFiles(weir), held, workers, allAnswer };
-}
