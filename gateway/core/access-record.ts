@@ -10,6 +10,8 @@ export interface AttemptRecord {
 
 export interface AccessRecord {
   readonly requestId: string;
+  /** Absent where nothing is traced. */
+  readonly traceId?: string | undefined;
   readonly client: string;
   readonly method: string;
   /** The HTTP version, like 1.1; empty when there was no valid request. */

@@ -69,6 +69,25 @@ export const ERROR_ANSWERS = {
     proxyStatus: 'destination_unavailable',
     retryAfterSeconds: 5,
   },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    detail: 'This client may not come in here.',
+    proxyStatus: 'http_request_denied',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    detail: 'This needs credentials that are valid.',
+    proxyStatus: 'http_request_denied',
+  },
+  auth_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    detail: 'Who may come in cannot be found out at present.',
+    proxyStatus: 'http_request_denied',
+    retryAfterSeconds: 5,
+  },
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
@@ -92,6 +111,7 @@ export const ERROR_ANSWERS = {
   connection_timeout: gatewayTimeout('connection_timeout', 'The service did not accept the connection in time.'),
   http_response_timeout: gatewayTimeout('http_response_timeout', 'The service did not answer in time.'),
   bad_request: refused(400, 'Bad Request', 'The request is malformed.'),
+  plain_http: refused(400, 'Bad Request', 'This port speaks HTTPS, and the request came in plain HTTP.'),
   rewrite_mismatch: refused(400, 'Bad Request', 'The path does not start with the prefix that this route removes.'),
   method_not_allowed: refused(405, 'Method Not Allowed', 'This method is not available here.'),
   request_timeout: refused(408, 'Request Timeout', 'The request did not arrive in time.'),

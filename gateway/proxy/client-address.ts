@@ -1,5 +1,6 @@
 // Who the client is: the peer of the connection, and behind trusted proxies the right-most untrusted address.
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
+import { compileNetworks, type NetworkCheck, unmapped } from '../core/networks.ts';
 
 /** The other end of a client connection. */
 export interface ClientPeer {
@@ -7,21 +8,19 @@ export interface ClientPeer {
   readonly address: string;
   /** Whether its forwarding fields are believed. */
   readonly isTrusted: boolean;
+  /**
+   * Field lines that tell who its certificate says it is, '' without a trusted one; absent where the listener asks for
+   * none. Prepared once for the connection.
+   */
+  readonly identityLines?: string;
 }
 
 /** Says whether an address belongs to a trusted proxy. */
-export type TrustCheck = (address: string) => boolean;
+export type TrustCheck = NetworkCheck;
 
 /** Compiles `trustedProxies` (CIDRs or addresses, checked by the configuration). */
 export function compileTrust(cidrs: readonly string[]): TrustCheck {
-  if (cidrs.length === 0) return () => false;
-  const trusted = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = '', bits] = cidr.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    trusted.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
-  }
-  return (address) => isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return compileNetworks(cidrs);
 }
 
 /** The peer at the end of a connection; `remoteAddress` is as the socket gives it. */
@@ -45,12 +44,6 @@ export function clientAddress(peer: ClientPeer, forwardedFor: readonly string[],
     if (!isTrusted(hop)) return client;
   }
   return client;
-}
-
-/** `::ffff:192.0.2.1` is written as IPv4. */
-function unmapped(address: string): string {
-  const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : '';
-  return isIPv4(mapped) ? mapped : address;
 }
 
 /** An entry may carry quotes, brackets and a port: `"[::1]:80"`, `192.0.2.1:4711`. */

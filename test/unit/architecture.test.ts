@@ -12,26 +12,32 @@ const FLOORS: Readonly<Record<string, number>> = {
   balancing: 1,
   resilience: 1,
   http1: 1,
+  access: 1,
+  tls: 2,
   config: 2,
   shared: 2,
   pool: 2,
   discovery: 3,
+  auth: 3,
   proxy: 3,
   registration: 3,
   client: 3,
   admin: 3,
   telemetry: 3,
+  tracing: 3,
   threads: 3,
   commands: 4,
   '.': 4,
 };
 
 /** Rooms of floor 2 that stand on another room of the same floor. */
-const STEPS: ReadonlySet<string> = new Set(['pool → shared']);
+const STEPS: ReadonlySet<string> = new Set(['pool → shared', 'config → tls']);
 
 /** Which room may use which package. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  undici: ['discovery', 'client'],
+  undici: ['discovery', 'client', 'auth'],
+  jose: ['auth'],
+  bcryptjs: ['auth'],
   'http-proxy-3': ['proxy'],
   pino: ['telemetry'],
   'pino-pretty': ['telemetry'],
@@ -39,8 +45,12 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ['config', 'discovery'],
   yaml: ['config'],
   negotiator: ['proxy'],
-  'lru-cache': ['registration', 'proxy'],
+  'lru-cache': ['registration', 'proxy', 'auth'],
   'mysql2/promise': ['registration'],
+  '@opentelemetry/api': ['tracing'],
+  '@opentelemetry/resources': ['tracing'],
+  '@opentelemetry/sdk-trace': ['tracing'],
+  '@opentelemetry/exporter-trace-otlp-http': ['tracing'],
 };
 
 interface Import {
