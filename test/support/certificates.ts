@@ -11,12 +11,24 @@ export interface SignedPair {
   readonly key: string;
 }
 
+export interface SignOptions {
+  /** What the certificate is for, as OpenSSL writes it: `DNS:a.example` or `IP:192.0.2.1`; none for no such extension. */
+  readonly names?: readonly string[];
+  /** As OpenSSL writes it; by default the common name is `name`. */
+  readonly subject?: string;
+  readonly keyType?: 'ec' | 'rsa';
+  /** Days from now until it expires; a negative number for one that has. */
+  readonly days?: number;
+  /** The folder to write to, instead of the authority's own. */
+  readonly folder?: string;
+}
+
 export interface Authority {
   readonly folder: string;
   readonly caFile: string;
   readonly ca: string;
-  /** Makes a pair that is valid for 127.0.0.1 and localhost, in the files `<name>.pem` and `<name>.key`. */
-  sign(name: string): SignedPair;
+  /** Makes a pair in the files `<name>.pem` and `<name>.key`, by default valid for two days, 127.0.0.1 and localhost. */
+  sign(name: string, options?: SignOptions): SignedPair;
   remove(): void;
 }
 
@@ -40,18 +52,18 @@ export function createAuthority(): Authority {
     folder,
     caFile: file('ca.pem'),
     ca: readFileSync(file('ca.pem'), 'utf8'),
-    sign(name) {
-      const [certFile, keyFile] = [`${name}.pem`, `${name}.key`];
-      openssl('req', ...newKey, '-keyout', keyFile, '-out', 'request.pem', '-subj', `/CN=${name}`);
-      writeFileSync(file('names.txt'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
-      const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names.txt'];
-      openssl('x509', '-req', '-in', 'request.pem', ...by, '-out', certFile);
-      return {
-        certFile: file(certFile),
-        keyFile: file(keyFile),
-        cert: readFileSync(file(certFile), 'utf8'),
-        key: readFileSync(file(keyFile), 'utf8'),
-      };
+    sign(name, options = {}) {
+      const { names = ['IP:127.0.0.1', 'DNS:localhost'], subject = `/CN=${name}`, keyType = 'ec', days = 2 } = options;
+      const [certFile, keyFile] = [
+        join(options.folder ?? folder, `${name}.pem`),
+        join(options.folder ?? folder, `${name}.key`),
+      ];
+      const key = keyType === 'ec' ? newKey : ['-newkey', 'rsa:2048', '-nodes'];
+      openssl('req', '-utf8', ...key, '-keyout', keyFile, '-out', 'request.pem', '-subj', subject);
+      writeFileSync(file('names.txt'), names.length === 0 ? '' : `subjectAltName=${names.join(',')}\n`);
+      const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names.txt'];
+      openssl('x509', '-req', '-in', 'request.pem', ...by, '-days', String(days), '-out', certFile);
+      return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
