@@ -1,15 +1,20 @@
-// Parts of the gateway alone: the codec and the balancing policies; medians of some rounds.
+// Parts of the gateway alone: the codec, the balancing policies and tracing; medians of some rounds.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { BALANCING_ROWS } from './micro/balancing.ts';
 import { CODEC_ROWS } from './micro/codec.ts';
 import type { Row } from './micro/row.ts';
+import { TRACING_ROWS } from './micro/tracing.ts';
 
 const ROUNDS = 7;
-const GROUPS: Readonly<Record<string, readonly Row[]>> = { codec: CODEC_ROWS, balancing: BALANCING_ROWS };
+const GROUPS: Readonly<Record<string, readonly Row[]>> = {
+  codec: CODEC_ROWS,
+  balancing: BALANCING_ROWS,
+  tracing: TRACING_ROWS,
+};
 const USAGE = `usage: node bench/micro.ts [${Object.keys(GROUPS).join('|')}]
 
-Prints what the HTTP/1.1 codec and the balancing policies cost by themselves.
+Prints what the HTTP/1.1 codec, the balancing policies and tracing cost by themselves.
 `;
 
 const { values, positionals } = parseArgs({
