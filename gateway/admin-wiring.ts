@@ -6,6 +6,7 @@ import { systemClock as clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
 import type { GatewayView } from './gateway-view.ts';
+import { CERTIFICATE_RELOADS, type ListenerCertificates } from './listener-certificates.ts';
 import { createExplainer } from './live-explanation.ts';
 import type { Maintenance } from './maintenance.ts';
 import { operate } from './pool/operator.ts';
@@ -13,6 +14,7 @@ import type { ServiceSnapshot } from './pool/snapshot.ts';
 import { viewEndpoints } from './pool/view.ts';
 import { RELOAD_RESULTS, type Reloader } from './reloader.ts';
 import type { RoutesInForce } from './routes-in-force.ts';
+import type { CellPlace } from './shared/cell.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import type { Crew } from './threads/crew.ts';
 
@@ -28,6 +30,8 @@ export interface AdminParts {
   readonly notReady: () => string | null;
   /** Absent where the gateway has no files to be loaded anew. */
   readonly reloader: Reloader | undefined;
+  readonly certificates: ListenerCertificates;
+  readonly tlsCell: CellPlace;
 }
 
 export function createAdmin(parts: AdminParts): AdminServer {
@@ -40,6 +44,9 @@ export function createAdmin(parts: AdminParts): AdminServer {
     sourceCells: () => routes.usedSourceCells(),
     limitTable: () => routes.limitTable,
     reloads: () => RELOAD_RESULTS.map((result) => ({ result, count: reloader?.count(result) ?? 0 })),
+    tlsCell: parts.tlsCell,
+    certificateReloads: () =>
+      CERTIFICATE_RELOADS.map((result) => ({ result, count: parts.certificates.count(result) })),
     quarantinedFiles: () => reloader?.quarantined.length ?? 0,
     clock,
   });

@@ -6,7 +6,8 @@ import { isRouteFile } from './config/read-file.ts';
 export interface FileWatchOptions {
   /** Files to look at besides the route files. */
   readonly files: () => readonly string[];
-  readonly routesFolder: () => string;
+  /** A folder whose route files are looked at too. */
+  readonly routesFolder?: () => string;
   /** Called when the files have changed and then stood still for one look. */
   readonly onChange: () => Promise<void>;
 }
@@ -66,8 +67,8 @@ export class FileWatch {
   }
 
   async #look(): Promise<string> {
-    const folder = this.#options.routesFolder();
-    const names = await readdir(folder).catch(() => []);
+    const folder = this.#options.routesFolder?.() ?? '';
+    const names = folder === '' ? [] : await readdir(folder).catch(() => []);
     const routes = names.filter(isRouteFile).sort();
     const paths = [...this.#options.files(), ...routes.map((name) => join(folder, name))];
     return (await Promise.all(paths.map(markOf))).join('\n');

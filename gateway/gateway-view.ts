@@ -1,11 +1,15 @@
 // How the running gateway looks from outside: what the admin address and the metrics show, read when somebody asks.
 import { type ServiceViewOptions, upstreamsDocument } from './admin/upstreams-document.ts';
+import type { GatewayConfig } from './config/gateway-schema.ts';
+import { formatAddress } from './core/address.ts';
 import { systemClock as clock } from './core/clock.ts';
 import type { GatewayState } from './core/gateway-state.ts';
+import { SPAN_FATES } from './core/tracing.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
+import type { ListenerCertificates } from './listener-certificates.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { RoutesInForce } from './routes-in-force.ts';
-import { type GatewayCell, UNROUTED_REASONS } from './shared/gateway-cell.ts';
+import { type GatewayCell, PROXY_HEADER_FAILURES, UNROUTED_REASONS } from './shared/gateway-cell.ts';
 import { currentLeader } from './shared/leader-lease.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import type { Crew } from './threads/crew.ts';
@@ -18,6 +22,8 @@ export interface GatewayParts {
   readonly routes: RoutesInForce;
   readonly output: LogOutput;
   readonly maintenance: Maintenance;
+  readonly certificates: ListenerCertificates;
+  readonly listen: () => GatewayConfig['listen'];
 }
 
 export class GatewayView {
@@ -29,7 +35,7 @@ export class GatewayView {
   }
 
   state(): GatewayState {
-    const { cell, crew, book, output } = this.#parts;
+    const { cell, crew, book, output, certificates, listen } = this.#parts;
     const { term, worker: holder } = currentLeader(cell.words);
     const members = crew.members();
     return {
@@ -48,8 +54,14 @@ export class GatewayView {
           eventLoopLagMs: lagMs,
         };
       }),
+      listeners: listen().map(({ host, port, tls }) => {
+        const address = formatAddress(host, port);
+        return { address, certificates: tls === null ? null : certificates.stateOf(tls) };
+      }),
       workerRestarts: crew.restarts,
       unrouted: UNROUTED_REASONS.map((reason) => ({ reason, count: cell.unrouted(reason) })),
+      proxyHeaderFailures: PROXY_HEADER_FAILURES.map((reason) => ({ reason, count: cell.proxyHeaderFailures(reason) })),
+      spans: SPAN_FATES.map((fate) => ({ fate, count: cell.spans(fate) })),
       logLinesDropped: output.dropped,
       snapshotVersion: book.version,
       snapshotTakenAtMs: book.takenAtMs,

@@ -1,27 +1,27 @@
 // Composition root of the main thread: discovery's book, the workers, the admin address, start and stop.
 import { availableParallelism } from 'node:os';
+import { abandonLane } from './abandoned-lane.ts';
 import type { AdminServer } from './admin/admin-server.ts';
 import { createAdmin } from './admin-wiring.ts';
-import { fallbackFilesOf } from './config/fallback-files.ts';
 import type { GatewayConfig } from './config/gateway-schema.ts';
 import { type ReloadPlan, routesOf } from './config/reload.ts';
+import { routeFilesOf } from './config/route-files.ts';
 import type { RouteConfig } from './config/route-schema.ts';
 import { formatAddress } from './core/address.ts';
 import { systemClock as clock } from './core/clock.ts';
 import { DiscoveryBook } from './discovery/discovery-book.ts';
 import { FileWatch } from './file-watch.ts';
 import { GatewayView } from './gateway-view.ts';
+import { ListenerCertificates } from './listener-certificates.ts';
 import { Maintenance } from './maintenance.ts';
 import { startRegistry } from './registration/registry-server.ts';
 import { type Changes, liveGateway, Reloader, type ReloaderOptions } from './reloader.ts';
 import { FIRST_ANSWERS_MS, RouteSwitch } from './route-switch.ts';
 import { RoutesInForce, servicesOf } from './routes-in-force.ts';
 import type { CellPlace } from './shared/cell.ts';
-import { EndpointCell } from './shared/endpoint-cell.ts';
 import { allocateGatewayCell, GatewayCell } from './shared/gateway-cell.ts';
-import { currentLeader, releaseLease } from './shared/leader-lease.ts';
-import { RouteCell } from './shared/route-cell.ts';
-import { ServiceCell } from './shared/service-cell.ts';
+import { currentLeader } from './shared/leader-lease.ts';
+import { allocateTlsCell } from './shared/tls-cell.ts';
 import { BackgroundOutput, type LogOutput } from './telemetry/log-output.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { Crew, lanesFor, type Member } from './threads/crew.ts';
@@ -68,9 +68,10 @@ class Supervisor implements RunningGateway {
   #gateway: GatewayConfig;
   readonly #output: LogOutput;
   readonly #log: ReturnType<typeof createLogger>;
-  readonly #lanes: number;
   readonly #cell: GatewayCell;
   readonly #cellBuffer: CellPlace;
+  readonly #tlsCell: CellPlace;
+  readonly #certificates: ListenerCertificates;
   readonly #routes: RoutesInForce;
   readonly #book: DiscoveryBook;
   readonly #crew: Crew;
@@ -92,15 +93,21 @@ class Supervisor implements RunningGateway {
     this.#output = new BackgroundOutput(gateway.log);
     this.#log = createLogger({ level: gateway.log.level, output: this.#output });
     const size = this.#crewSize();
-    this.#lanes = lanesFor(size);
-    this.#cellBuffer = allocateGatewayCell(this.#lanes);
+    const lanes = lanesFor(size);
+    this.#cellBuffer = allocateGatewayCell(lanes);
     this.#cell = new GatewayCell(this.#cellBuffer, -1);
-    this.#routes = new RoutesInForce(routes, this.#lanes);
+    this.#tlsCell = allocateTlsCell(lanes);
+    this.#certificates = new ListenerCertificates({
+      clock,
+      log: this.#log,
+      onChange: (tls) => this.#crew.tellAll({ kind: 'certificates', tls }),
+    });
+    this.#routes = new RoutesInForce(routes, lanes);
     this.ready = this.#readiness.promise;
     this.#book = new DiscoveryBook({
       snapshotFile: gateway.discovery.snapshot,
       services: servicesOf(routes),
-      lanes: this.#lanes,
+      lanes,
       clock,
       log: this.#log,
       onSnapshot: (snapshot) => this.#crew.tellAll({ kind: 'snapshot', snapshot }),
@@ -114,11 +121,13 @@ class Supervisor implements RunningGateway {
         routing: this.#switch.routing(),
         sourceCells: this.#routes.sourceCells,
         gatewayCell: this.#cellBuffer,
+        tlsCell: this.#tlsCell,
+        tls: this.#certificates.inForce,
         version: this.#book.version,
         reusePort: HAS_REUSE_PORT,
       }),
       onMessage: (member, message) => this.#heard(member, message),
-      onGone: (member) => this.#giveBack(member),
+      onGone: ({ lane }) => abandonLane(lane, { cell: this.#cell, routes: this.#routes, book: this.#book }),
     });
     this.#switch = new RouteSwitch({
       routes: this.#routes,
@@ -134,18 +143,21 @@ class Supervisor implements RunningGateway {
       routes: this.#routes,
       output: this.#output,
       maintenance: this.#maintenance,
+      certificates: this.#certificates,
+      listen: () => this.#gateway.listen,
     });
     if (files !== undefined) {
       const apply = (plan: ReloadPlan, changes: Changes) => this.#apply(plan, changes);
       const load: ReloaderOptions['load'] = async (lastGood) => {
         // What changes from here on is loaded by the next reload.
         await this.#watch?.markLoaded();
+        await this.#certificates.refresh();
         return files.load(lastGood);
       };
       const reloader = new Reloader({ ...files, load, log: this.#log, apply });
       this.#reloader = reloader;
       this.#watch = new FileWatch({
-        files: () => [files.gatewayFile, ...routesOf(reloader.inForce).flatMap(fallbackFilesOf)],
+        files: () => [files.gatewayFile, ...routesOf(reloader.inForce).flatMap(routeFilesOf)],
         routesFolder: () => reloader.inForce.gateway.routes,
         onChange: async () => void (await reloader.reload('the files have changed').catch(() => undefined)),
       });
@@ -161,12 +173,15 @@ class Supervisor implements RunningGateway {
       gatewayInForce: () => this.#gateway,
       notReady: () => this.notReady(),
       reloader: this.#reloader,
+      certificates: this.#certificates,
+      tlsCell: this.#tlsCell,
     });
   }
 
   async start(): Promise<void> {
     // First: what changes from here on is noticed.
     await this.#watch?.start();
+    await this.#certificates.start(this.#gateway.listen);
     const { embeddedRegistry } = this.#gateway.discovery;
     if (embeddedRegistry !== undefined) {
       this.#registry = await startRegistry({ ...embeddedRegistry, log: this.#log.child({ room: 'registry' }) });
@@ -201,6 +216,7 @@ class Supervisor implements RunningGateway {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.#watch?.stop();
+    this.#certificates.stop();
     clearTimeout(this.#firstAnswersTimer);
     this.#log.info({}, 'stopping: no new connections, what is under way may end');
     await this.#crew.drain();
@@ -259,27 +275,20 @@ class Supervisor implements RunningGateway {
   }
 
   #checkReady(): void {
-    if (this.#isReady || !this.#crew.members().every(({ state }) => state === 'listening')) return;
+    const members = this.#crew.members();
+    const listening = new Set(members.filter(({ state }) => state === 'listening').map(({ id }) => id));
+    // Of one that is replaced already, the one before it need not listen.
+    if (this.#isReady || !members.every(({ id }) => listening.has(id))) return;
     this.#isReady = true;
     const listen = this.#gateway.listen.map(({ host, port }) => formatAddress(host, port));
     const unconfirmed = this.#book.unconfirmed();
-    this.#log.info({ listen, workers: this.#crew.members().length, unconfirmed }, 'ready');
+    this.#log.info({ listen, workers: listening.size, unconfirmed }, 'ready');
     this.#readiness.resolve();
-  }
-
-  /** A worker is gone: its connections, requests, probes and lease go back. */
-  #giveBack({ lane }: Member): void {
-    releaseLease(this.#cell.words, lane + 1);
-    this.#cell.abandonLane(lane);
-    for (const place of this.#routes.cells.values()) new RouteCell(place, -1).abandonLane(lane);
-    for (const { cell, endpoints } of this.#book.snapshots()) {
-      new ServiceCell(cell, -1).abandonLane(lane);
-      for (const endpoint of endpoints) new EndpointCell(endpoint.cell, -1).abandonLane(lane, clock.nowMs());
-    }
   }
 
   /** Puts in force what a reload has found. */
   async #apply(plan: ReloadPlan, { added, changed, removed, gatewayKeys }: Changes): Promise<void> {
+    if (gatewayKeys.length > 0) await this.#certificates.replace(plan.gateway.listen);
     this.#gateway = liveGateway(this.#gateway, plan.gateway);
     if (added.length + changed.length + removed.length > 0) {
       await this.#switch.replace(routesOf(plan), new Set([...added, ...changed]));

@@ -1,5 +1,6 @@
 // Composition root of a worker: the data plane, and discovery while the worker leads.
 import { parentPort, workerData } from 'node:worker_threads';
+import { Gatehouse } from './auth/gatehouse.ts';
 import { systemClock as clock } from './core/clock.ts';
 import { Asker } from './discovery/asker.ts';
 import { createSourceMaker } from './discovery/sources.ts';
@@ -7,12 +8,17 @@ import { DataPlane } from './proxy/data-plane.ts';
 import { GatewayCell } from './shared/gateway-cell.ts';
 import { claimLease, releaseLease } from './shared/leader-lease.ts';
 import { SourceCell } from './shared/source-cell.ts';
+import { TlsCell } from './shared/tls-cell.ts';
 import { accessLog } from './telemetry/access-log.ts';
 import { createLogger, LogRelay } from './telemetry/logger.ts';
 import type { FromWorker, ToWorker, WorkerBirth } from './threads/messages.ts';
+import { VERSION } from './version.ts';
 
 /** How often the lease is renewed or looked at: a lost leader is replaced within a second. */
 const HEARTBEAT_MS = 250;
+
+/** How long a worker that goes waits for the collector to take the last spans. */
+const LAST_SPANS_MS = 2000;
 
 const birth: WorkerBirth = workerData;
 const { gateway, lane } = birth;
@@ -25,13 +31,17 @@ const log = createLogger({ level: gateway.log.level, output: relay }).child({ wo
 const cell = new GatewayCell(birth.gatewayCell, lane);
 const sourceCells = new Map([...birth.sourceCells].map(([source, place]) => [source, new SourceCell(place, lane)]));
 const keptAnswers = new BroadcastChannel('weir kept answers');
+const tracer = await startTracer();
 const dataPlane = new DataPlane({
   ...birth,
+  tlsCounts: new TlsCell(birth.tlsCell, lane),
   cell,
   clock,
   log,
   onFinished: gateway.log.access ? accessLog({ format: gateway.log.accessFormat, logger: log, output: relay }) : null,
   onKept: (kept) => keptAnswers.postMessage(kept),
+  gatehouse: new Gatehouse({ clock, log }),
+  tracer,
 });
 keptAnswers.onmessage = ({ data }) => dataPlane.takeKept(data);
 
@@ -58,6 +68,9 @@ async function hear(message: ToWorker): Promise<void> {
     case 'routes':
       dataPlane.replaceRoutes(message.routing);
       return;
+    case 'certificates':
+      dataPlane.replaceCertificates(message.tls);
+      return;
     case 'listen':
       return listen();
     case 'lead':
@@ -68,7 +81,17 @@ async function hear(message: ToWorker): Promise<void> {
   }
 }
 
+/** The SDK is loaded only where something is traced. */
+async function startTracer() {
+  if (gateway.tracing === null) return null;
+  const { OtlpTracer } = await import('./tracing/otlp-tracer.ts');
+  const onSpans = cell.countSpans.bind(cell);
+  return new OtlpTracer({ ...gateway.tracing, version: VERSION, worker: birth.id, clock, log, onSpans });
+}
+
 async function listen(): Promise<void> {
+  // Told to go before it had booted: a connection that it took would be lost.
+  if (isDraining) return;
   try {
     await dataPlane.listen();
     tell({ kind: 'listening' });
@@ -120,6 +143,9 @@ async function drain(tunnelsMs: number): Promise<void> {
   await dataPlane.drain(tunnelsMs);
   clearInterval(heartbeat);
   keptAnswers.close();
+  // What is logged goes out before the last spans: the time of this worker may run out meanwhile.
+  relay.flush();
+  await tracer?.stop(LAST_SPANS_MS);
   relay.flush();
   tell({ kind: 'drained' });
 }

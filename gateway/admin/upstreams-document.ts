@@ -58,6 +58,13 @@ export function upstreamsDocument(gateway: GatewayState, services: readonly View
         connections,
         eventLoopLagMs: Math.round(eventLoopLagMs * 10) / 10,
       })),
+      listeners: gateway.listeners.map(({ address, certificates }) => ({
+        address,
+        tls: certificates !== null,
+        certificates: (certificates ?? []).map(({ certificate, names, notAfterMs, problem }) => {
+          return { certificate, names, notAfter: iso(notAfterMs), problem };
+        }),
+      })),
     },
     snapshot: {
       version: gateway.snapshotVersion,

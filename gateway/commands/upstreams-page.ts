@@ -11,6 +11,8 @@ export interface UpstreamsPage {
     readonly uptimeSeconds: number;
     readonly leader: { readonly worker: number | null };
     readonly workers: readonly object[];
+    /** Whatever stands there; absent in older versions. */
+    readonly listeners?: unknown;
   };
   readonly snapshot: { readonly version: number; readonly from: string | null };
   readonly services: readonly ServiceDocument[];

@@ -2,6 +2,7 @@
 import type { ServiceDocument } from '../admin/upstreams-document.ts';
 import { printable } from '../core/printable.ts';
 import type { EndpointView } from '../pool/view.ts';
+import { listenerLines } from './listener-lines.ts';
 import { alignRows, type Cell, type Paint, type Style } from './terminal.ts';
 import type { UpstreamsPage } from './upstreams-page.ts';
 
@@ -39,7 +40,7 @@ export function upstreamsLines(page: UpstreamsPage, services: readonly ServiceDo
     [COLUMNS.map((cell) => ({ ...cell, style: 'dim' as const })), ...rows.flat()],
     paint,
   );
-  const lines = [gatewayLine(page), '', header];
+  const lines = [gatewayLine(page), ...listenerLines(page.gateway.listeners, nowMs, paint), '', header];
   let at = 0;
   for (const service of services) {
     const end = at + service.endpoints.length;

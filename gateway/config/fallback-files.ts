@@ -1,12 +1,8 @@
 // The files that fallbacks answer with, read when their route is loaded.
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import type { ConfigDocument } from './document.ts';
 import type { Problem } from './problem.ts';
 import type { RouteConfig } from './route-schema.ts';
-
-/** Largest file: every worker keeps it in memory. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
+import { readSideFile, sideFilePath } from './side-file.ts';
 
 /** The route with the content of its files, and a problem for each that cannot be read. */
 export async function readFallbackFiles(
@@ -19,7 +15,7 @@ export async function readFallbackFiles(
   const chain = await Promise.all(
     fallback.chain.map(async (link, at) => {
       if (link.kind !== 'respond' || link.file === null) return link;
-      const content = await read(pathOf(link.file, route));
+      const content = await readSideFile(sideFilePath(link.file, route));
       if (typeof content !== 'string') return { ...link, content };
       problems.push(document.problemAt(['fallback', 'chain', at, 'respond', 'file'], 'value', { message: content }));
       return link;
@@ -31,22 +27,6 @@ export async function readFallbackFiles(
 /** The paths of the files that a route's fallback answers with. */
 export function fallbackFilesOf(route: RouteConfig): string[] {
   return (route.fallback?.chain ?? []).flatMap((link) => {
-    return link.kind === 'respond' && link.file !== null ? [pathOf(link.file, route)] : [];
+    return link.kind === 'respond' && link.file !== null ? [sideFilePath(link.file, route)] : [];
   });
-}
-
-function pathOf(file: string, route: RouteConfig): string {
-  return resolve(dirname(route.file), file);
-}
-
-/** The content, or why there is none. */
-async function read(path: string): Promise<Uint8Array<ArrayBuffer> | string> {
-  try {
-    const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return `the file is larger than ${MAX_FILE_BYTES} bytes`;
-    return new Uint8Array(await readFile(path));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return `the file cannot be read (${code})`;
-  }
 }

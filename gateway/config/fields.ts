@@ -75,9 +75,6 @@ function oneOf(words: readonly string[]): string {
   return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
 }
 
-/** `off`, of a feature that cannot be switched on yet. */
-export const offOnly = z.literal('off', { error: ({ input }) => (input === undefined ? 'off' : NOT_YET) });
-
 /** true or false. */
 export const flag = z.boolean({ error: 'true or false' });
 

@@ -2,30 +2,10 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/address.ts';
 import { discovery } from './discovery-schema.ts';
-import {
-  choice,
-  duration,
-  filePath,
-  flag,
-  list,
-  notYet,
-  offOnly,
-  pattern,
-  refuse,
-  secret,
-  section,
-  size,
-  whole,
-} from './fields.ts';
+import { choice, duration, filePath, flag, list, pattern, refuse, secret, section, size, whole } from './fields.ts';
+import { listener } from './listener-schema.ts';
 import { listenAddress, network } from './net-fields.ts';
-
-const listener = section({
-  address: listenAddress.describe('Where to listen, like 0.0.0.0:8080 or "[::]:8080".'),
-  tls: notYet,
-  http2: notYet,
-  redirect: notYet,
-  proxyProtocol: notYet,
-}).transform(({ address }) => address);
+import { tracing } from './tracing-schema.ts';
 
 const admin = section({
   address: listenAddress
@@ -112,8 +92,8 @@ export const gatewaySchema = section({
   shutdown: shutdown.prefault({}).describe('What happens at the end.'),
   log: log.prefault({}).describe('What is logged.'),
   degradedCache: degradedCache.prefault({}).describe('Memory for answers of the fallback `stale`.'),
-  tracing: offOnly.default('off').describe('Traces; only "off" works in this version.'),
-}).transform(({ tracing: _tracing, ...config }) => config);
+  tracing: tracing.describe('Spans for an OpenTelemetry collector, or "off".'),
+});
 
 /** The effective gateway.yaml: all defaults filled in, units in the names; `routes` is an absolute folder. */
 export type GatewayConfig = z.output<typeof gatewaySchema>;

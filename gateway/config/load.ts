@@ -3,11 +3,12 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { type CheckRoutes, crossProblems, type LoadedRoute } from './cross-checks.ts';
 import type { ConfigDocument } from './document.ts';
 import type { Environment } from './environment.ts';
-import { readFallbackFiles } from './fallback-files.ts';
 import { type GatewayConfig, gatewaySchema } from './gateway-schema.ts';
 import { gatewayJsonSchema, routeJsonSchema } from './json-schema.ts';
+import { listenerFileProblems } from './listener-files.ts';
 import type { Problem } from './problem.ts';
 import { listRouteFiles, readConfigFile } from './read-file.ts';
+import { readRouteFiles } from './route-files.ts';
 import { type RouteConfig, routeSchema } from './route-schema.ts';
 import { tlsFileProblems } from './tls-files.ts';
 import { type FileKind, type Validated, validate } from './validate.ts';
@@ -95,7 +96,7 @@ export async function loadFiles(options: Omit<LoadOptions, 'checkRoutes'>): Prom
   const { gatewayFile, environment } = options;
   const document = await readConfigFile(gatewayFile, environment);
   const checked = validate(document, GATEWAY);
-  const ofFiles = checked.ok ? await tlsFileProblems(checked.value, document) : [];
+  const ofFiles = checked.ok ? await fileProblems(checked.value, document, options.lastGood) : [];
   const isValid = checked.ok && ofFiles.length === 0;
   const lastGood = isValid ? undefined : options.lastGood;
   const folder = routesFolder(
@@ -114,6 +115,14 @@ export async function loadFiles(options: Omit<LoadOptions, 'checkRoutes'>): Prom
   return { gateway, gatewayFile, folder: folder.path, folderProblem, routes };
 }
 
+async function fileProblems(gateway: GatewayConfig, document: ConfigDocument, lastGood?: LastGood): Promise<Problem[]> {
+  const problems = [
+    tlsFileProblems(gateway, document),
+    listenerFileProblems(gateway.listen, document, lastGood?.gateway.listen),
+  ];
+  return (await Promise.all(problems)).flat();
+}
+
 async function loadRoute(
   file: string,
   environment: Environment,
@@ -124,7 +133,7 @@ async function loadRoute(
   const result = validate(document, ROUTE);
   if (!result.ok) return { name, document, result };
   const value: RouteConfig = { name, file, ...result.value, source: result.value.source ?? defaultSource };
-  const { route, problems } = await readFallbackFiles(value, document);
+  const { route, problems } = await readRouteFiles(value, document);
   if (problems.length > 0) return { name, document, result: { ok: false, problems } };
   return { name, document, result: { ok: true, value: route } };
 }

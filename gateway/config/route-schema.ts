@@ -1,23 +1,13 @@
 // The schema of a route file: every key with its type, default, check and documentation.
 import { z } from 'zod';
+import { checkBesideAuth } from './access-checks.ts';
+import { auth as authSection, cors, networks } from './access-schema.ts';
+import { compress, securityHeaders } from './answer-schema.ts';
 import { ejection, retry, timeout } from './attempt-schema.ts';
 import { balance, slowStart, split, subset } from './balance-schema.ts';
 import { sourceName } from './discovery-schema.ts';
 import { fallback } from './fallback-schema.ts';
-import {
-  type Checking,
-  choice,
-  flag,
-  list,
-  notYet,
-  offOnly,
-  pattern,
-  refuse,
-  section,
-  size,
-  text,
-  whole,
-} from './fields.ts';
+import { type Checking, choice, flag, list, pattern, refuse, section, size, text, whole } from './fields.ts';
 import { breaker, concurrency, rateLimit } from './limit-schema.ts';
 import { matchRule } from './match-schema.ts';
 import { endpointAddress } from './net-fields.ts';
@@ -60,11 +50,15 @@ const routeKeys = section({
   body: size({ off: true })
     .exactOptional()
     .describe('Largest request body, or "off"; absent: limits.body of the gateway.'),
-  websocket: flag.default(true).describe('Whether WebSocket upgrades are tunnelled.'),
+  websocket: flag
+    .default(true)
+    .describe('Whether WebSocket upgrades are tunnelled; to HTTP/2 endpoints they never are.'),
   fallback: fallback.exactOptional().describe('Who answers when the service cannot; absent: nobody.'),
-  protocol: choice(['http', 'https'], ['h2', 'h2c'])
+  protocol: choice(['http', 'https', 'h2', 'h2c'])
     .default('http')
-    .describe('What the endpoints speak; the certificate of an https one is checked.'),
+    .describe(
+      'What the endpoints speak: HTTP/1.1, or HTTP/2 (gRPC) over TLS (h2) or plain TCP (h2c). With TLS the certificate is checked.',
+    ),
   breaker: z
     .union([z.literal('off'), breaker], {
       error: 'off, or a mapping with failurePercent, minRequests, window, open, probes',
@@ -78,17 +72,23 @@ const routeKeys = section({
     .prefault([])
     .describe('How many requests may come; a request must be within all of them.'),
   concurrency: concurrency.prefault({}).describe('How many requests may run at once.'),
-  compress: offOnly.default('off').describe('Compression of responses; only "off" works in this version.'),
-  securityHeaders: offOnly.default('off').describe('Security headers; only "off" works in this version.'),
-  allow: notYet,
-  deny: notYet,
-  auth: notYet,
-  cors: notYet,
+  compress: compress
+    .prefault('off')
+    .describe('Compression of answers: the codings that clients may get, the preferred first; or "off".'),
+  securityHeaders: securityHeaders
+    .prefault('off')
+    .describe('Security headers for answers that lack them: "basic" suits most pages, "strict" forbids what it can.'),
+  allow: networks.prefault([]).describe('Networks whose clients may come in; empty = everybody.'),
+  deny: networks.prefault([]).describe('Networks whose clients may not; they win over `allow`.'),
+  auth: authSection.exactOptional().describe('What clients must show to come in; absent: nothing.'),
+  cors: cors.prefault({}).describe('Pages of other origins that may read the answers.'),
 });
 
 /** The schema of a route file; `source` comes out undefined where the gateway's default applies. */
 export const routeSchema = routeKeys.transform((keys, checking) => {
   const { service, match, rewrite, timeout, retry, ejection, websocket } = keys;
+  const [auth, fallback] = [keys.auth ?? null, keys.fallback ?? null];
+  checkBesideAuth({ auth, rewrite, fallback }, checking);
   return {
     service,
     source: sourceOf(keys, checking),
@@ -108,7 +108,13 @@ export const routeSchema = routeKeys.transform((keys, checking) => {
     bodyBytes: keys.body ?? null,
     websocket,
     protocol: keys.protocol,
-    fallback: keys.fallback ?? null,
+    fallback,
+    allow: keys.allow,
+    deny: keys.deny,
+    auth,
+    cors: keys.cors,
+    compress: keys.compress,
+    securityHeaders: keys.securityHeaders,
   };
 });
 

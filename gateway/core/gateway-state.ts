@@ -10,6 +10,23 @@ export interface WorkerState {
   readonly eventLoopLagMs: number;
 }
 
+/** A certificate of a listener. */
+export interface CertificateState {
+  /** The path of its file. */
+  readonly certificate: string;
+  readonly names: readonly string[];
+  /** When it expires, in milliseconds since the Unix epoch; null for one that was never in force. */
+  readonly notAfterMs: number | null;
+  /** Why its files, or some of them, are not in force as they are; null when they are. */
+  readonly problem: string | null;
+}
+
+export interface ListenerState {
+  readonly address: string;
+  /** Null for plain HTTP. */
+  readonly certificates: readonly CertificateState[] | null;
+}
+
 export interface GatewayState {
   readonly version: string;
   readonly pid: number;
@@ -18,9 +35,14 @@ export interface GatewayState {
   /** `worker` is null while nobody leads. */
   readonly leader: { readonly worker: number | null; readonly term: number };
   readonly workers: readonly WorkerState[];
+  readonly listeners: readonly ListenerState[];
   readonly workerRestarts: number;
   /** Requests of no route, by why. */
   readonly unrouted: readonly { readonly reason: string; readonly count: number }[];
+  /** Connections that were closed for want of a PROXY header, by why. */
+  readonly proxyHeaderFailures: readonly { readonly reason: string; readonly count: number }[];
+  /** Spans of traces, by what became of them. */
+  readonly spans: readonly { readonly fate: string; readonly count: number }[];
   /** Lines of the log that could not be written. */
   readonly logLinesDropped: number;
   readonly snapshotVersion: number;

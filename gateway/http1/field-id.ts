@@ -26,6 +26,10 @@ export const FIELD = {
   date: 21,
   /** Any other name that begins with `x-forwarded-`, and every spelling of these with underscores. */
   xForwardedOther: 22,
+  /** `Client-Cert` and `-Chain` (RFC 9440), `X-Client-Cert`, and all that begins so and with a dash; underscores too. */
+  clientCertificate: 23,
+  traceparent: 24,
+  tracestate: 25,
 } as const;
 
 /** By length of the name: the names of that length with their ids. */
@@ -51,6 +55,8 @@ const BY_LENGTH: readonly (readonly (readonly [name: string, id: number])[])[] =
   ['x-real-ip', FIELD.xRealIp],
   ['x-request-id', FIELD.xRequestId],
   ['date', FIELD.date],
+  ['traceparent', FIELD.traceparent],
+  ['tracestate', FIELD.tracestate],
 ]);
 
 /** The id of the field whose name stands in `text` from `start` to `end`. */
@@ -59,23 +65,44 @@ export function fieldId(text: string, start: number, end: number): number {
   if (candidates !== undefined) {
     for (const [name, id] of candidates) if (equalsIgnoringCase(text, start, name)) return id;
   }
-  return (text.charCodeAt(start) | 0x20) === 0x78 && isForwardingAlias(text, start, end)
-    ? FIELD.xForwardedOther
-    : FIELD.other;
+  const first = text.charCodeAt(start) | 0x20;
+  if (first === LETTER_C) return isOneOf(CERTIFICATE_NAMES, text, start, end) ? FIELD.clientCertificate : FIELD.other;
+  if (first !== LETTER_X) return FIELD.other;
+  if (isCertificateAlias(text, start, end)) return FIELD.clientCertificate;
+  return isForwardingAlias(text, start, end) ? FIELD.xForwardedOther : FIELD.other;
 }
 
+const LETTER_C = 0x63;
+const LETTER_X = 0x78;
 const DASH = 0x2d;
 const UNDERSCORE = 0x5f;
 const FORWARDED_PREFIX = 'x-forwarded-';
 const ALIASED: readonly string[] = ['x-real-ip', 'x-request-id'];
+const CERTIFICATE_NAMES: readonly string[] = ['client-cert', 'client-cert-chain'];
+const OWN_CERTIFICATE_NAMES: readonly string[] = ['x-client-cert'];
+const CERTIFICATE_PREFIX = 'x-client-cert-';
 
 /**
  * Whether a name claims to say where a request came from: many servers read an underscore as a dash, and trust fields
  * that begin so.
  */
 function isForwardingAlias(text: string, start: number, end: number): boolean {
-  if (end - start >= FORWARDED_PREFIX.length && isAlias(text, start, FORWARDED_PREFIX)) return true;
-  return ALIASED.some((name) => name.length === end - start && isAlias(text, start, name));
+  if (beginsWith(text, start, end, FORWARDED_PREFIX)) return true;
+  return isOneOf(ALIASED, text, start, end);
+}
+
+/** Whether a name claims to tell of a client's certificate. */
+function isCertificateAlias(text: string, start: number, end: number): boolean {
+  return beginsWith(text, start, end, CERTIFICATE_PREFIX) || isOneOf(OWN_CERTIFICATE_NAMES, text, start, end);
+}
+
+function isOneOf(names: readonly string[], text: string, start: number, end: number): boolean {
+  for (const name of names) if (name.length === end - start && isAlias(text, start, name)) return true;
+  return false;
+}
+
+function beginsWith(text: string, start: number, end: number, prefix: string): boolean {
+  return end - start >= prefix.length && isAlias(text, start, prefix);
 }
 
 function isAlias(text: string, start: number, name: string): boolean {

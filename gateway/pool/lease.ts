@@ -16,6 +16,8 @@ export interface LeaseOptions {
   readonly group: Group;
   readonly isProbe: boolean;
   readonly breakerToken: number;
+  /** The time at which it was chosen. */
+  readonly startedMs: number;
 }
 
 export class Lease {
@@ -32,13 +34,13 @@ export class Lease {
   readonly #owner: LeaseOwner;
   #isReleased = false;
 
-  constructor(owner: LeaseOwner, { endpoint, group, isProbe, breakerToken }: LeaseOptions) {
+  constructor(owner: LeaseOwner, { endpoint, group, isProbe, breakerToken, startedMs }: LeaseOptions) {
     this.#owner = owner;
     this.endpoint = endpoint;
     this.group = group;
     this.isProbe = isProbe;
     this.breakerToken = breakerToken;
-    this.startedMs = owner.nowMs();
+    this.startedMs = startedMs;
     endpoint.cell.requestStarted();
   }
 

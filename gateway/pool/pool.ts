@@ -120,13 +120,18 @@ export class Pool implements LeaseOwner, JudgedPool {
     const token = breaker === null ? PASSED : this.shared.admit(breaker, nowMs);
     if (token === REFUSED) return 'breaker';
     const probed = group.beginProbe(tried, isRepeatable ? nowMs : nowMs - PROBE_PATIENCE_MS);
-    if (probed !== undefined) return this.#lease({ endpoint: probed, group, isProbe: true, breakerToken: token });
+    if (probed !== undefined) {
+      return this.#lease({ endpoint: probed, group, isProbe: true, breakerToken: token, startedMs: nowMs });
+    }
     const picked = group.pick(tried, hash);
-    if (picked !== undefined) return this.#lease({ endpoint: picked, group, isProbe: false, breakerToken: token });
+    if (picked !== undefined) {
+      return this.#lease({ endpoint: picked, group, isProbe: false, breakerToken: token, startedMs: nowMs });
+    }
     if (failOpen && group.areAllEjected) {
       const desperate = this.#nextEjected(group, tried);
-      if (desperate !== undefined)
-        return this.#lease({ endpoint: desperate, group, isProbe: false, breakerToken: token });
+      if (desperate !== undefined) {
+        return this.#lease({ endpoint: desperate, group, isProbe: false, breakerToken: token, startedMs: nowMs });
+      }
     }
     if (breaker !== null && token !== PASSED) {
       this.shared.breakerProbeEnded({ policy: breaker, nowMs, token, isGood: null });

@@ -65,9 +65,9 @@ export class TrafficJudge {
   answered(lease: Lease, elapsedMs: number): void {
     if (lease.hasAnswered) return;
     lease.hasAnswered = true;
-    const { clock, policies } = this.#pool;
+    const { policies } = this.#pool;
     const { cell } = lease.endpoint;
-    const nowMs = clock.nowMs();
+    const nowMs = lease.startedMs + elapsedMs;
     if (lease.isProbe && cell.probeSucceeded(nowMs)) {
       this.#pool.trafficChanged({ endpoint: lease.endpoint, to: 'active', reason: null, forMs: 0 });
     }
@@ -80,8 +80,9 @@ export class TrafficJudge {
   /** The attempt has ended. */
   released(lease: Lease, outcome: Outcome): void {
     const { shared, clock, policies } = this.#pool;
-    const nowMs = clock.nowMs();
     shared.requestEnded();
+    if (outcome === 'success' && lease.hasAnswered) return;
+    const nowMs = clock.nowMs();
     const { cell } = lease.endpoint;
     const isUndecided = lease.isProbe && !lease.hasAnswered;
     if (isFailure(outcome)) {

@@ -1,6 +1,7 @@
 // The answers that Weir gives itself: problem+json (RFC 9457) or small HTML, never cached, with Proxy-Status.
 import Negotiator from 'negotiator';
 import { ERROR_ANSWERS, type ErrorAnswer, type ErrorSituation } from '../core/errors.ts';
+import { grpcStatusOf, isGrpcType } from '../core/grpc-status.ts';
 import { VIOLATIONS, type Violation } from '../http1/violation.ts';
 import type { AnswerHead, Exchange } from './exchange.ts';
 
@@ -19,6 +20,8 @@ const HTML = 'text/html';
 export interface AnswerWishes {
   /** The Accept field of the request: the answer has the form that the client prefers. */
   readonly accept?: string | undefined;
+  /** The Content-Type of the request: a gRPC client is answered in its own way. */
+  readonly contentType?: string | undefined;
   /** Field lines to add, each with its CRLF. */
   readonly lines?: string;
 }
@@ -26,7 +29,9 @@ export interface AnswerWishes {
 /** The answer for a situation. */
 export function errorAnswer(situation: ErrorSituation, requestId: string, wishes: AnswerWishes = {}): OwnAnswer {
   const answer: ErrorAnswer = ERROR_ANSWERS[situation];
-  const { accept, lines: added = '' } = wishes;
+  const { accept, contentType, lines: added = '' } = wishes;
+  if (contentType !== undefined && isGrpcType(contentType))
+    return grpcAnswer(situation, requestId, { contentType, added });
   const isHtml = accept !== undefined && prefersHtml(accept);
   const content = Buffer.from(isHtml ? html(answer, requestId) : problem(answer, requestId));
   let lines = `Content-Type: ${isHtml ? 'text/html; charset=utf-8' : PROBLEM_JSON}\r\n`;
@@ -36,6 +41,23 @@ export function errorAnswer(situation: ErrorSituation, requestId: string, wishes
   lines += added;
   const framing = { kind: 'length' as const, length: content.length };
   return { head: { status: answer.status, reason: answer.title, lines, hasDate: false, framing }, content };
+}
+
+/** Trailers-only (gRPC over HTTP/2, "Responses"): a status of its own in a head that is all there is. */
+function grpcAnswer(
+  situation: ErrorSituation,
+  requestId: string,
+  { contentType, added }: { readonly contentType: string; readonly added: string },
+): OwnAnswer {
+  const { detail, proxyStatus }: ErrorAnswer = ERROR_ANSWERS[situation];
+  const [mediaType = ''] = contentType.split(';');
+  let lines = `Content-Type: ${mediaType.trim()}\r\nContent-Length: 0\r\n`;
+  // No character of a detail needs the percent-encoding of the field.
+  lines += `grpc-status: ${grpcStatusOf(situation)}\r\ngrpc-message: ${detail}\r\nX-Request-Id: ${requestId}\r\n`;
+  if (proxyStatus !== null) lines += `Proxy-Status: weir; error=${proxyStatus}\r\n`;
+  const framing = { kind: 'length' as const, length: 0 };
+  const head = { status: 200, reason: 'OK', lines: lines + added, hasDate: false, framing };
+  return { head, content: Buffer.alloc(0) };
 }
 
 /** Gives an answer to an exchange. */

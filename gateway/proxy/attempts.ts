@@ -2,6 +2,8 @@
 import type { AttemptRecord } from '../core/access-record.ts';
 import type { ErrorSituation } from '../core/errors.ts';
 import type { AttemptFailure, Outcome } from '../core/failure.ts';
+import type { AttemptTrace } from '../core/tracing.ts';
+import type { FieldTable } from '../http1/field-table.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Group } from '../pool/group.ts';
 import type { Lease } from '../pool/lease.ts';
@@ -13,9 +15,11 @@ import { retryReason } from '../shared/service-cell.ts';
 import { beginCopy } from './answer-copy.ts';
 import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
+import { http2Wishes, meantStatus } from './grpc.ts';
 import { Relay, type RelayOwner } from './relay.ts';
 import { hostFor } from './route.ts';
 import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
+import { beginAttempt, tracedLines } from './traced-attempt.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
 /** The transaction whose attempts these are. */
@@ -24,8 +28,10 @@ export interface AttemptsOwner {
   readonly services: TransactionServices;
   readonly content: RequestContent | null;
   readonly isFinished: boolean;
-  /** Field lines that every answer gets. */
-  readonly addedLines: string;
+  /** Field lines that an answer with these `lines` gets besides. */
+  addedLines(lines: string): string;
+  /** What is left of the time that a gRPC client gives, in ms; null where it gives none. */
+  readonly grpcTimeLeftMs: number | null;
   /** Whether the fallback has an answer at hand in place of the service's own. */
   canDegrade(): boolean;
   /** The head of an answer goes to the client. */
@@ -45,6 +51,7 @@ export class Attempts implements RelayOwner {
   #group: Group | undefined;
   #lease: Lease | undefined;
   #relay: Relay | undefined;
+  #trace: AttemptTrace | null = null;
   #hasResentStale = false;
   /** Whether an endpoint may have had the request. */
   #hasReached = false;
@@ -97,8 +104,8 @@ export class Attempts implements RelayOwner {
     return this.#owner.request.route.responseRewrite;
   }
 
-  addedLines(): string {
-    return this.#owner.addedLines;
+  addedLines(lines: string): string {
+    return this.#owner.addedLines(lines);
   }
 
   headArrived(head: ResponseHead): boolean {
@@ -107,7 +114,9 @@ export class Attempts implements RelayOwner {
     const lease = this.#lease;
     if (lease === undefined) return false;
     this.#hasReached = true;
-    const { status, fields } = head;
+    this.#trace?.answered(head.status);
+    const { fields } = head;
+    const status = route.isHttp2 ? meantStatus(head.status, fields, this.#owner.grpcTimeLeftMs !== null) : head.status;
     const elapsedMs = lease.elapsedMs();
     route.pool.shared.observeUpstream(elapsedMs / 1000);
     // An endpoint that says when to come back is loaded, not broken.
@@ -121,14 +130,16 @@ export class Attempts implements RelayOwner {
     }
     if (this.#verdict === 'success') {
       lease.answered(elapsedMs);
-      if (route.pool.shared.leaveDegraded(services.clock.wallMs())) services.onDegraded(route.service, null);
+      const { shared } = route.pool;
+      const isRecovered = shared.degraded() !== null && shared.leaveDegraded(services.clock.wallMs());
+      if (isRecovered) services.onDegraded(route.service, null);
     }
     if (route.keepsStale && services.staleCache !== null) {
       const { exchange } = request;
       const [cache, wallMs] = [services.staleCache, services.clock.wallMs()];
       this.#relay?.copyTo(beginCopy({ exchange, route: staleKey(request), head, cache, wallMs }));
     }
-    this.#owner.answering(status);
+    this.#owner.answering(head.status);
     return true;
   }
 
@@ -137,9 +148,11 @@ export class Attempts implements RelayOwner {
     if (lease === undefined) return;
     const reason = retryReason(failed.failure);
     if (failed.sent) this.#hasReached = true;
-    if (failed.stale && !this.#hasResentStale && this.#isRepeatable && this.#isReplayable()) {
+    const isSafe = this.#isRepeatable || !failed.sent;
+    if (failed.stale && !this.#hasResentStale && isSafe && this.#isReplayable()) {
       // The endpoint closed a kept connection: that says nothing against it, a fresh one decides.
       this.#hasResentStale = true;
+      this.#endTrace(failed.failure);
       queueMicrotask(() => this.#send(lease));
       return;
     }
@@ -151,7 +164,12 @@ export class Attempts implements RelayOwner {
     this.start(failed.failure);
   }
 
-  answerEnded(outcome: 'success' | 'truncated'): void {
+  answerEnded(outcome: 'success' | 'truncated', trailers: FieldTable | undefined): void {
+    const { route } = this.#owner.request;
+    if (trailers !== undefined && route.isHttp2 && this.#verdict === 'success') {
+      const status = meantStatus(200, trailers, this.#owner.grpcTimeLeftMs !== null);
+      if (route.failureStatuses.has(status)) this.#verdict = 'status';
+    }
     this.#release(outcome === 'truncated' ? 'truncated' : this.#verdict);
     this.#owner.attemptsEnded(outcome === 'truncated' ? 'truncated' : null);
   }
@@ -184,7 +202,7 @@ export class Attempts implements RelayOwner {
       lease.release('client_gone');
       return;
     }
-    const { exchange, route, target, lines } = this.#owner.request;
+    const { exchange, route, target } = this.#owner.request;
     const { endpoint } = lease;
     if (!this.#tried.includes(endpoint)) {
       this.#tried.push(endpoint);
@@ -192,15 +210,17 @@ export class Attempts implements RelayOwner {
     }
     this.#lease = lease;
     this.#group = lease.group;
+    this.#trace = beginAttempt(this.#owner.request, endpoint, route.tls !== null);
     this.#relay = new Relay(exchange, this);
     this.#relay.start(this.#owner.services.upstream, endpoint, {
       method: exchange.method,
       target,
       host: hostFor(route, exchange.host, endpoint.key),
-      lines,
+      lines: tracedLines(this.#owner.request, this.#trace),
       content: this.#owner.content,
       timeouts: route.config.timeout,
       tls: route.tls,
+      http2: route.isHttp2 ? http2Wishes(exchange, this.#owner.grpcTimeLeftMs) : null,
       dropTrailers: route.requestRewrite.drop,
       needsFresh: this.#hasResentStale,
     });
@@ -246,7 +266,14 @@ export class Attempts implements RelayOwner {
     const lease = this.#lease;
     if (lease === undefined) return;
     this.#lease = undefined;
+    this.#endTrace(outcome);
     lease.release(outcome);
+    if (this.#owner.services.onFinished === null) return;
     this.#records.push({ endpoint: lease.endpoint.key, outcome, ms: Math.round(lease.elapsedMs() * 10) / 10 });
+  }
+
+  #endTrace(outcome: Outcome): void {
+    this.#trace?.end(outcome);
+    this.#trace = null;
   }
 }

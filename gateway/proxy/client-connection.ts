@@ -9,18 +9,20 @@ import type { Violation } from '../http1/violation.ts';
 import { rawErrorAnswer, situationOf } from './answers.ts';
 import type { ClientPeer } from './client-address.ts';
 import { ClientDeadlines } from './client-deadlines.ts';
-import { ClientExchange, type ExchangeWire } from './client-exchange.ts';
+import { ClientExchange, type ExchangeWire, type HandedOver } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import { PipelinedInput } from './pipelined-input.ts';
 import { type ContentOwner, IncomingContent } from './request-content.ts';
 import { requestIdOf } from './request-id.ts';
 import { type RequestAddress, requestAddress } from './request-line.ts';
 import type { Sweepable } from './sweep.ts';
+import { TurnWriter } from './turn-writer.ts';
 
 type Phase = 'idle' | 'head' | 'exchange' | 'lingering' | 'closed';
 
 export class ClientConnection implements HostedConnection, ExchangeWire, ContentOwner, Sweepable {
   readonly #socket: Socket;
+  readonly #writer: TurnWriter;
   readonly #host: ConnectionHost;
   readonly #peer: ClientPeer;
   readonly #head: RequestHead;
@@ -35,6 +37,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   constructor(socket: Socket, host: ConnectionHost, peer: ClientPeer) {
     this.#socket = socket;
+    this.#writer = new TurnWriter(socket, () => this.#deadlines.awaitReader());
     this.#host = host;
     this.#peer = peer;
     this.#head = new RequestHead(host.headLimits);
@@ -56,22 +59,25 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   }
 
   destroy(): void {
+    this.#writer.send();
     this.#socket.destroy();
   }
 
   sweep(nowMs: number): void {
     const due = this.#deadlines.due(nowMs);
-    if (due === 'continue') this.#exchange?.sendContinue();
-    else if (due === 'stalled') this.#socket.destroy();
-    else if (due === 'late') this.#outOfTime();
+    if (due === 'continue') this.#exchange?.continueDue(this.#deadlines);
+    else if (due === 'late' && this.#phase === 'head' && this.#reader.isUnfinished) this.#refuse('request_timeout');
+    else if (due !== null) this.destroy();
   }
 
   writeText(text: string): boolean {
-    return this.#wrote(this.#socket.write(text, 'latin1'));
+    if (this.#isHalfClosed) this.#deadlines.awaitProgress();
+    return this.#writer.writeText(text);
   }
 
   writeOctets(octets: Buffer): boolean {
-    return this.#wrote(this.#socket.write(octets));
+    if (this.#isHalfClosed) this.#deadlines.awaitProgress();
+    return this.#writer.writeOctets(octets);
   }
 
   exchangeEnded(isLast: boolean): void {
@@ -89,6 +95,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   }
 
   breakOff(mustReset: boolean): void {
+    this.#writer.send();
     if (mustReset) this.#socket.resetAndDestroy();
     else this.#socket.destroySoon();
   }
@@ -124,9 +131,9 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   readonly #onEnd = (): void => {
     this.#isHalfClosed = true;
-    const content = this.#exchange?.content;
-    const isWhole = this.#exchange !== undefined && (content === null || content?.isComplete === true);
-    if (!isWhole) this.#socket.destroy();
+    const exchange = this.#exchange;
+    const isWhole = exchange !== undefined && !exchange.isUpgrade && exchange.content?.isComplete !== false;
+    if (!isWhole) this.destroy();
     else this.#deadlines.awaitProgress();
   };
 
@@ -171,6 +178,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const { framing } = head;
     const hasContent = framing.kind === 'chunked' || (framing.kind === 'length' && framing.length > 0);
     const content = hasContent ? new IncomingContent(framing, this) : null;
+    const isUpgrade = options.isUpgrade && content === null && wantsWebSocket(head);
     const exchange = new ClientExchange({
       wire: this,
       listener: this.#host,
@@ -180,9 +188,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
       content,
       isPersistent: options.isPersistent,
       expectsContinue: hasContent && expectsContinue(head),
+      isUpgrade,
     });
-    const upgrade = options.isUpgrade && content === null && wantsWebSocket(head);
-    if (upgrade && this.#host.takeUpgrade(exchange, options, () => this.#handOver(text, piece.subarray(end)))) return;
     this.#begin(exchange, options, piece, end);
   }
 
@@ -220,7 +227,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     this.#exchange = undefined;
     exchange?.disconnect();
     exchange?.events?.onGone();
-    if (exchange?.isHeadSent === true) this.#socket.destroy();
+    if (exchange?.isHeadSent === true) this.destroy();
     else this.#refuse(situationOf(broken));
   }
 
@@ -242,7 +249,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
       this.#socket.resume();
       this.#readHead(piece);
       // The rest of a request whose client has said its last will not come.
-      if (this.#isHalfClosed && this.#reader.isUnfinished) this.#socket.destroy();
+      if (this.#isHalfClosed && this.#reader.isUnfinished) this.destroy();
     });
   }
 
@@ -259,21 +266,23 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     return address;
   }
 
-  /** Gives the socket away, with all that was read from it since the last answer. */
-  #handOver(text: string, rest: Buffer): { socket: Socket; octets: Buffer } {
+  handOver(): HandedOver {
     const socket = this.#socket;
+    this.#exchange = undefined;
     this.#phase = 'closed';
     this.#host.sweep.remove(this);
     this.#host.onClosed(this);
+    this.#writer.send();
     socket.pause();
     socket.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain).off('close', this.#onClose);
-    return { socket, octets: Buffer.concat([Buffer.from(text, 'latin1'), rest]) };
+    return { socket, octets: Buffer.concat([Buffer.from(this.#reader.text, 'latin1'), this.#unread.take()]) };
   }
 
   #refuse(situation: ErrorSituation): void {
     const requestId = requestIdOf(undefined, false);
     this.#host.onRefused(this.#peer, situation, requestId);
-    this.#socket.write(rawErrorAnswer(situation, requestId));
+    this.#writer.send();
+    this.#socket.write(rawErrorAnswer(situation, requestId, this.#host.hstsLine));
     this.#linger();
   }
 
@@ -281,20 +290,10 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   #linger(): void {
     this.#phase = 'lingering';
     this.#deadlines.awaitNothing();
+    this.#writer.send();
     // A slow reader has the time of `write` to take what is left before the lingering begins.
     if (this.#socket.writableLength > 0) this.#deadlines.awaitReader();
     this.#socket.end(() => this.#deadlines.linger());
     if (!this.#isHalfClosed) this.#socket.resume();
-  }
-
-  #outOfTime(): void {
-    if (this.#phase === 'head' && this.#reader.isUnfinished) this.#refuse('request_timeout');
-    else this.#socket.destroy();
-  }
-
-  #wrote(isReady: boolean): boolean {
-    if (this.#isHalfClosed) this.#deadlines.awaitProgress();
-    if (!isReady) this.#deadlines.awaitReader();
-    return isReady;
   }
 }

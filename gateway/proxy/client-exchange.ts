@@ -1,9 +1,12 @@
 // One request on a client connection and its answer, written with as few system calls as it takes.
+import type { Socket } from 'node:net';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { Framing } from '../http1/framing.ts';
 import type { RequestHead } from '../http1/request-head.ts';
 import type { ClientPeer } from './client-address.ts';
+import type { ClientDeadlines } from './client-deadlines.ts';
 import type { AnswerHead, ContentLimits, Exchange, ExchangeEvents, RequestContent } from './exchange.ts';
+import { withHsts } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
 import type { IncomingContent } from './request-content.ts';
 import type { RequestAddress } from './request-line.ts';
@@ -11,11 +14,20 @@ import type { RequestAddress } from './request-line.ts';
 /** Pieces up to this size are copied behind what is collected; larger ones are handed over as they are. */
 const COPY_BYTES = 16_384;
 
+/** A connection that is no exchange's any more. */
+export interface HandedOver {
+  readonly socket: Socket;
+  /** What was read of it, from the request that asks for the upgrade on. */
+  readonly octets: Buffer;
+}
+
 /** The connection as its exchange uses it. */
 export interface ExchangeWire {
   /** Octets as Latin-1 text; false when the client reads slower. */
   writeText(text: string): boolean;
   writeOctets(octets: Buffer): boolean;
+  /** Gives the socket away, with all that was read from it since the last answer. */
+  handOver(): HandedOver;
   /** The answer is whole. */
   exchangeEnded(isLast: boolean): void;
   /** Ends the connection in the middle of an answer; a reset shows it where the end of the connection would not. */
@@ -24,7 +36,7 @@ export interface ExchangeWire {
 
 export interface ExchangeParts {
   readonly wire: ExchangeWire;
-  readonly listener: { readonly date: HttpDate; readonly isDraining: boolean };
+  readonly listener: { readonly date: HttpDate; readonly isDraining: boolean; readonly hstsLine: string };
   readonly head: RequestHead;
   readonly address: RequestAddress;
   readonly peer: ClientPeer;
@@ -32,6 +44,7 @@ export interface ExchangeParts {
   /** Whether the client will use the connection again. */
   readonly isPersistent: boolean;
   readonly expectsContinue: boolean;
+  readonly isUpgrade: boolean;
 }
 
 export class ClientExchange implements Exchange {
@@ -46,19 +59,23 @@ export class ClientExchange implements Exchange {
   events: ExchangeEvents | undefined;
   /** Whether the client waits for a 100 before it sends its content. */
   expectsContinue: boolean;
+  readonly isUpgrade: boolean;
   readonly #wire: ExchangeWire;
   readonly #listener: ExchangeParts['listener'];
   readonly minor: number;
   #isPersistent: boolean;
+  #isContentOpen = false;
   #isChunked = false;
   #takesContent = true;
   #endsByClosing = false;
   #collected = '';
   #isOver = false;
 
-  constructor({ wire, listener, head, address, peer, content, isPersistent, expectsContinue }: ExchangeParts) {
+  constructor(parts: ExchangeParts) {
+    const { wire, listener, head, address, peer, content, isPersistent, expectsContinue, isUpgrade } = parts;
     this.#wire = wire;
     this.#listener = listener;
+    this.isUpgrade = isUpgrade;
     this.method = head.method;
     this.target = address.target;
     this.host = address.host;
@@ -68,6 +85,10 @@ export class ClientExchange implements Exchange {
     this.expectsContinue = expectsContinue;
     this.minor = head.minor;
     this.#isPersistent = isPersistent;
+  }
+
+  get version(): string {
+    return this.minor === 1 ? '1.1' : '1.0';
   }
 
   get announcedBytes(): number | null {
@@ -81,6 +102,7 @@ export class ClientExchange implements Exchange {
   }
 
   openContent(limits: ContentLimits): RequestContent | null {
+    this.#isContentOpen = true;
     this.content?.setLimits(limits);
     return this.content;
   }
@@ -93,6 +115,12 @@ export class ClientExchange implements Exchange {
     if (this.minor === 0 || this.isHeadSent || this.#isOver) return;
     if (status === 100) this.sendContinue();
     else this.#wire.writeText(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`);
+  }
+
+  /** The client has waited for a 100 for a while. It waits on while nobody wants its content yet. */
+  continueDue(deadlines: Pick<ClientDeadlines, 'awaitContinue'>): void {
+    if (this.#isContentOpen) this.sendContinue();
+    else deadlines.awaitContinue();
   }
 
   /** Asks for the content of a client that waits to be asked. */
@@ -108,7 +136,8 @@ export class ClientExchange implements Exchange {
     this.#takesContent = framing.kind !== 'none' && this.method !== 'HEAD';
     this.#isChunked = this.#takesContent && framing.kind !== 'length' && this.minor === 1;
     this.#decidePersistence(framing);
-    let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
+    const { hstsLine } = this.#listener;
+    let head = `HTTP/1.1 ${status} ${reason}\r\n${hstsLine === '' ? lines : withHsts(lines, hstsLine)}`;
     // A recipient with a clock adds what an origin without one left out (RFC 9110 section 6.6.1).
     if (!hasDate) head += `Date: ${this.#listener.date.value}\r\n`;
     if (this.#isChunked) head += 'Transfer-Encoding: chunked\r\n';
@@ -150,6 +179,12 @@ export class ClientExchange implements Exchange {
     // What was answered so far is the client's, however it ends.
     this.#sendCollected();
     this.#wire.breakOff(this.#endsByClosing);
+  }
+
+  /** Gives the connection away; nothing more is written here. */
+  takeOver(): HandedOver {
+    this.#isOver = true;
+    return this.#wire.handOver();
   }
 
   /** The connection is gone: nothing is written any more. */

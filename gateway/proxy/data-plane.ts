@@ -1,26 +1,34 @@
 // The data plane of one worker: pools, routes, listeners and upstream connections, put together.
+import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { GatewayConfig } from '../config/gateway-schema.ts';
+import type { ListenerConfig, TlsConfig } from '../config/listener-schema.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
 import { formatAddress } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { compileNetworks } from '../core/networks.ts';
+import type { Tracer } from '../core/tracing.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
 import { RouteTable } from '../routing/route-table.ts';
 import type { CellPlace } from '../shared/cell.ts';
 import type { GatewayCell } from '../shared/gateway-cell.ts';
 import { LimitTable } from '../shared/limit-table.ts';
+import type { TlsCell } from '../shared/tls-cell.ts';
+import { materialKey, type TlsInForce } from '../tls/served-certificate.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
+import { ClientExchange } from './client-exchange.ts';
 import { RequestHandler, type RouteTableHolder, refusedRecord } from './handler.ts';
 import { HttpDate } from './http-date.ts';
-import { Http1Upstream } from './http1-upstream.ts';
-import { Listener } from './listener.ts';
+import { Listener, type ListenerTls, type ProxyProtocol } from './listener.ts';
 import { PoolSet } from './pool-set.ts';
 import { prepareRoute, type Route } from './route.ts';
+import type { TakeRecord } from './routed-request.ts';
 import { type KeptUnder, StaleCache } from './stale-cache.ts';
 import { Sweep } from './sweep.ts';
 import { TrafficLog } from './traffic-log.ts';
-import type { UpstreamTarget } from './upstream.ts';
+import type { Upstream, UpstreamTarget } from './upstream.ts';
+import { Upstreams } from './upstreams.ts';
 import { WebSocketRelay } from './websocket.ts';
 
 /** The routes in force, and what their requests share with those of other workers. */
@@ -39,6 +47,8 @@ export interface DataPlaneOptions {
     'listen' | 'limits' | 'timeouts' | 'trustedProxies' | 'shutdown' | 'degradedCache'
   >;
   readonly routing: Routing;
+  readonly tls: TlsInForce;
+  readonly tlsCounts: TlsCell;
   readonly cell: GatewayCell;
   readonly lane: number;
   readonly reusePort: boolean;
@@ -48,12 +58,22 @@ export interface DataPlaneOptions {
   readonly onFinished: ((record: AccessRecord) => void) | null;
   /** Gives an answer that was kept for the fallback to the other workers. */
   readonly onKept: (kept: KeptUnder) => void;
+  readonly gatehouse: Gatehouse;
+  /** Absent or null: nothing is traced, and the trace context of clients passes as it is. */
+  readonly tracer?: Tracer | null;
+}
+
+/** Where the gatekeepers of routes come from. */
+export interface Gatehouse {
+  /** Those of these routes by their names, in place of the ones before. */
+  prepare(routes: readonly RouteConfig[]): ReadonlyMap<string, Gatekeeper>;
+  stop(): Promise<void>;
 }
 
 export class DataPlane {
   readonly #options: DataPlaneOptions;
   readonly #sweep: Sweep;
-  readonly #upstream: Http1Upstream;
+  readonly #upstream: Upstream;
   readonly #websockets: WebSocketRelay;
   readonly #log: TrafficLog;
   readonly #pools: PoolSet;
@@ -62,13 +82,16 @@ export class DataPlane {
   /** The servers of fallbacks, each once: their connections outlive a change of the routes. */
   #fallbackTargets: ReadonlyMap<string, UpstreamTarget> = new Map();
   readonly #listeners: readonly Listener[];
+  readonly #onFinished: TakeRecord | null;
 
   constructor(options: DataPlaneOptions) {
     this.#options = options;
-    const { gateway, cell, clock, lane, onFinished, onKept } = options;
+    const { gateway, cell, clock, lane, onKept } = options;
+    const onFinished = options.tracer ? tracing(options.onFinished) : options.onFinished;
+    this.#onFinished = onFinished;
     this.#log = new TrafficLog(options.log);
     this.#sweep = new Sweep(clock);
-    this.#upstream = new Http1Upstream({ sweep: this.#sweep, onConnections: (by) => cell.upstreamChanged(by) });
+    this.#upstream = new Upstreams({ sweep: this.#sweep, onConnections: (by) => cell.upstreamChanged(by) });
     this.#websockets = new WebSocketRelay({ clock, onFinished, drainMs: gateway.shutdown.drainMs });
     this.#staleCache = new StaleCache({ ...gateway.degradedCache, onKept });
     this.#pools = new PoolSet({
@@ -82,7 +105,7 @@ export class DataPlane {
     });
     this.#table = { current: this.#prepareTable(options.routing) };
     const isTrusted = compileTrust(gateway.trustedProxies);
-    this.#listeners = gateway.listen.map((address) => this.#createListener(address, isTrusted));
+    this.#listeners = gateway.listen.map((listener) => this.#createListener(listener, isTrusted));
   }
 
   /** The ports that are listened on, in the order of the configuration. */
@@ -100,6 +123,14 @@ export class DataPlane {
     this.#table.current = this.#prepareTable(routing);
   }
 
+  /** Puts other certificates in force, for connections that come from now on. */
+  replaceCertificates({ materials, ticketKeys }: TlsInForce): void {
+    for (const [at, { tls }] of this.#options.gateway.listen.entries()) {
+      const material = tls === null ? undefined : materials.get(materialKey(tls));
+      if (material !== undefined) this.#listeners[at]?.replaceCertificates(material, ticketKeys);
+    }
+  }
+
   /** Takes over an answer that another worker keeps for the fallback. */
   takeKept(kept: KeptUnder): void {
     this.#staleCache.take(kept);
@@ -112,8 +143,12 @@ export class DataPlane {
 
   /** Accepts no more; resolves when what is under way has ended, at the latest after `tunnelsMs` the tunnels. */
   async drain(tunnelsMs = 0): Promise<void> {
+    const untilMs = this.#options.clock.nowMs() + tunnelsMs;
     await Promise.all([...this.#listeners.map((listener) => listener.drain()), this.#websockets.drain(tunnelsMs)]);
+    // Requests that were being checked may have opened tunnels since.
+    await this.#websockets.drain(Math.max(0, untilMs - this.#options.clock.nowMs()));
     this.#upstream.stop();
+    await this.#options.gatehouse.stop();
   }
 
   /** Cuts everything. */
@@ -124,7 +159,8 @@ export class DataPlane {
   }
 
   #prepareTable({ routes, routeCells, limitTable, services }: Routing): RouteTable<Route> {
-    const { lane, gateway } = this.#options;
+    const { lane, gateway, gatehouse } = this.#options;
+    const gatekeepers = gatehouse.prepare(routes);
     this.#pools.replace(routes, services);
     const table = limitTable === null ? null : new LimitTable(limitTable);
     const targets = new Map<string, UpstreamTarget>();
@@ -139,7 +175,9 @@ export class DataPlane {
         const pool = this.#pools.get(config.service);
         const cell = routeCells.get(config.name);
         if (pool === undefined || cell === undefined) return [];
-        const parts = { config, pool, cell, lane, limitTable: table, maxBodyBytes: gateway.limits.bodyBytes };
+        const gatekeeper = gatekeepers.get(config.name) ?? null;
+        const { bodyBytes: maxBodyBytes } = gateway.limits;
+        const parts = { config, pool, cell, lane, gatekeeper, limitTable: table, maxBodyBytes };
         return [{ route: prepareRoute({ ...parts, targetOf }), match: config.match }];
       }),
     );
@@ -148,22 +186,34 @@ export class DataPlane {
     return prepared;
   }
 
-  #createListener(address: { host: string; port: number }, isTrusted: TrustCheck): Listener {
-    const { gateway, cell, clock, reusePort, onFinished } = this.#options;
+  #createListener(config: ListenerConfig, isTrusted: TrustCheck): Listener {
+    const { gateway, cell, clock, reusePort } = this.#options;
     const handler = new RequestHandler(this.#table, {
       upstream: this.#upstream,
       clock,
-      onFinished,
+      onFinished: this.#onFinished,
+      tracer: this.#options.tracer ?? null,
       staleCache: this.#staleCache,
       onDegraded: (service, reason) => this.#log.degraded(service, reason),
       isTrusted,
       onUnrouted: (situation) => {
-        if (situation !== null) cell.countUnrouted(situation === 'no_route' ? 'no_route' : 'refused');
+        if (situation === null) return;
+        cell.countUnrouted(situation === 'no_route' || situation === 'redirected' ? situation : 'refused');
       },
-      portLine: `X-Forwarded-Port: ${address.port}\r\n`,
+      proto: config.tls === null ? 'http' : 'https',
+      redirect: config.redirect,
+      portLine: `X-Forwarded-Port: ${config.port}\r\n`,
+      openTunnel: (exchange, described) => {
+        if (exchange instanceof ClientExchange) listener.openTunnel(exchange, described);
+      },
     });
-    return new Listener({
-      ...address,
+    const listener = new Listener({
+      host: config.host,
+      port: config.port,
+      tls: config.tls === null ? null : this.#tlsOf(config.tls),
+      hasHttp2: config.http2,
+      proxyProtocol: this.#proxyProtocolOf(config.proxyProtocol),
+      hsts: config.hsts,
       reusePort,
       limits: gateway.limits,
       timeouts: gateway.timeouts,
@@ -173,16 +223,44 @@ export class DataPlane {
       date: new HttpDate(clock),
       onRefused: (peer, situation, requestId) => {
         cell.countUnrouted('refused');
-        onFinished?.(refusedRecord(peer, situation, requestId));
+        this.#onFinished?.(refusedRecord(peer, situation, requestId), null);
       },
       onRequest: (exchange, options) => handler.handle(exchange, options),
-      describeUpgrade: (request, options) => {
-        const route = handler.findRoute(request);
-        if (typeof route === 'string' || !route.config.websocket) return undefined;
-        const described = handler.describe(request, route, options);
-        return typeof described === 'string' ? undefined : described;
-      },
       onUpgrade: (upgrade) => this.#websockets.open(upgrade),
     });
+    return listener;
   }
+
+  #proxyProtocolOf(senders: readonly string[]): ProxyProtocol | null {
+    if (senders.length === 0) return null;
+    const { cell, log } = this.#options;
+    return {
+      isSender: compileNetworks(senders),
+      onFailed: ({ address: peer }, reason) => {
+        cell.countProxyHeaderFailure(reason);
+        log.debug({ peer, reason }, 'connection without a PROXY header');
+      },
+    };
+  }
+
+  #tlsOf(config: TlsConfig): ListenerTls {
+    const { tls, tlsCounts, log } = this.#options;
+    const material = tls.materials.get(materialKey(config));
+    if (material === undefined) throw new Error('a listener has no certificate');
+    return {
+      config,
+      material,
+      ticketKeys: tls.ticketKeys,
+      counts: tlsCounts,
+      onFailed: ({ address }, reason, code) => log.debug({ client: address, reason, code }, 'handshake failed'),
+    };
+  }
+}
+
+/** Ends the trace of a request by its record, before others take that. */
+function tracing(onFinished: ((record: AccessRecord) => void) | null): TakeRecord {
+  return (record, trace) => {
+    trace?.end(record);
+    onFinished?.(record);
+  };
 }

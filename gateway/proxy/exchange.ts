@@ -72,9 +72,11 @@ export interface ContentLimits {
 export interface Exchange extends RequestDescription {
   /** The announced length of the content; 0 when there is none, null when it is not announced. */
   readonly announcedBytes: number | null;
-  /** The last digit of the client's HTTP version: 0 or 1. */
-  readonly minor: number;
+  /** The client's HTTP version: 1.0, 1.1 or 2. */
+  readonly version: string;
   readonly isHeadSent: boolean;
+  /** Whether the client asks for a WebSocket, in a way in which it can have one. */
+  readonly isUpgrade: boolean;
   /** Octets of content given to `write` so far. */
   readonly contentBytes: number;
   /** Opens the content for reading; null when the request has none. */

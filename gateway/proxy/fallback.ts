@@ -2,6 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import Negotiator from 'negotiator';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
+import type { Outcome } from '../core/failure.ts';
+import type { AttemptTrace } from '../core/tracing.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
@@ -12,6 +14,7 @@ import { Relay, type RelayOwner } from './relay.ts';
 import type { FallbackStep } from './route.ts';
 import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
 import type { KeptAnswer } from './stale-cache.ts';
+import { beginAttempt, tracedLines } from './traced-attempt.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
 export interface FallbackOptions {
@@ -30,8 +33,8 @@ export interface DegradedTransaction {
   readonly mayRepeat: boolean;
   /** Whether its time is over: what takes more is too late. */
   readonly isOverdue: boolean;
-  /** Field lines that every answer gets. */
-  readonly addedLines: string;
+  /** Field lines that an answer with these `lines` gets besides. */
+  addedLines(lines: string): string;
   /** No step answered: the client is told the situation. */
   answer(situation: ErrorSituation): void;
   /** A step began to answer with this status. */
@@ -72,6 +75,7 @@ export class Fallback implements RelayOwner {
   #next = 0;
   #source: DegradedSource | undefined;
   #relay: Relay | undefined;
+  #trace: AttemptTrace | null = null;
 
   constructor(transaction: DegradedTransaction, options: FallbackOptions) {
     this.#transaction = transaction;
@@ -97,6 +101,7 @@ export class Fallback implements RelayOwner {
 
   abort(): void {
     this.#relay?.abort();
+    this.#endTrace('client_gone');
   }
 
   get responseRewrite(): FieldRewrite {
@@ -104,19 +109,22 @@ export class Fallback implements RelayOwner {
   }
 
   headArrived({ status }: ResponseHead): boolean {
+    this.#trace?.answered(status);
     this.#answeredBy('upstream', status);
     return true;
   }
 
-  addedLines(): string {
-    return this.#marks('upstream');
+  addedLines(lines: string): string {
+    return this.#marks('upstream', lines);
   }
 
-  callFailed(_failed: UpstreamFailure): void {
+  callFailed({ failure }: UpstreamFailure): void {
+    this.#endTrace(failure);
     this.serve();
   }
 
   answerEnded(outcome: 'success' | 'truncated'): void {
+    this.#endTrace(outcome);
     this.#transaction.fallbackEnded(outcome === 'success' ? null : outcome);
   }
 
@@ -133,7 +141,7 @@ export class Fallback implements RelayOwner {
     this.#answeredBy('stale', kept.status);
     const length = kept.content.byteLength;
     const ageSeconds = Math.max(0, Math.floor((wallMs - kept.bornMs) / 1000));
-    const lines = `${kept.lines}Age: ${ageSeconds}\r\nX-Request-Id: ${requestId}\r\n${this.#marks('stale')}`;
+    const lines = `${kept.lines}Age: ${ageSeconds}\r\nX-Request-Id: ${requestId}\r\n${this.#marks('stale', kept.lines)}`;
     const framing = { kind: 'length' as const, length };
     exchange.sendHead({ status: kept.status, reason: kept.reason, lines, hasDate: true, framing });
     exchange.write(Buffer.from(new Uint8Array(kept.content)));
@@ -148,7 +156,7 @@ export class Fallback implements RelayOwner {
       return;
     }
     this.#answeredBy('respond', step.status);
-    const lines = `${step.lines}X-Request-Id: ${requestId}\r\n${this.#marks('respond')}`;
+    const lines = `${step.lines}X-Request-Id: ${requestId}\r\n${this.#marks('respond', step.lines)}`;
     const framing = { kind: 'length' as const, length: step.content.length };
     exchange.sendHead({ status: step.status, reason: STATUS_CODES[step.status] ?? '', lines, hasDate: false, framing });
     exchange.write(step.content);
@@ -169,24 +177,31 @@ export class Fallback implements RelayOwner {
   /** The fallback's servers take turns; each request asks one of them, once. */
   #ask(step: FallbackStep & { kind: 'upstream' }): void {
     const { content, services } = this.#transaction;
-    const { exchange, route, target, lines } = this.#transaction.request;
+    const { exchange, route, target } = this.#transaction.request;
     const to = step.targets[route.counts.nextFallbackTurn() % step.targets.length];
     if (to === undefined || !mayAsk(this.#transaction)) {
       this.serve();
       return;
     }
+    this.#trace = beginAttempt(this.#transaction.request, to, false);
     this.#relay = new Relay(exchange, this);
     this.#relay.start(services.upstream, to, {
       method: exchange.method,
       target,
       host: exchange.host,
-      lines,
+      lines: tracedLines(this.#transaction.request, this.#trace),
       content,
       timeouts: route.config.timeout,
       tls: null,
+      http2: null,
       dropTrailers: route.requestRewrite.drop,
       needsFresh: false,
     });
+  }
+
+  #endTrace(outcome: Outcome): void {
+    this.#trace?.end(outcome);
+    this.#trace = null;
   }
 
   #answeredBy(source: DegradedSource, status: number): void {
@@ -195,13 +210,13 @@ export class Fallback implements RelayOwner {
     this.#transaction.request.route.counts.countDegraded(source, this.#options.reason);
   }
 
-  #marks(source: DegradedSource): string {
+  #marks(source: DegradedSource, lines: string): string {
     const { reason, situation } = this.#options;
     const { pool } = this.#transaction.request.route;
     const sinceMs = pool.shared.degraded()?.sinceMs ?? this.#transaction.services.clock.wallMs();
     const since = new Date(sinceMs).toISOString().replace('.000Z', 'Z');
     const error = ERROR_ANSWERS[situation].proxyStatus;
     const marks = `X-Degraded: ${reason}; source=${source}; since=${since}\r\nProxy-Status: weir; error=${error}\r\n`;
-    return marks + this.#transaction.addedLines;
+    return marks + this.#transaction.addedLines(lines);
   }
 }

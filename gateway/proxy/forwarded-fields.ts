@@ -11,12 +11,12 @@ export interface FieldRewrite {
   readonly lines: string;
 }
 
-/** Prepares `rewrite.requestHeaders` or `rewrite.responseHeaders`. */
-export function prepareFieldRewrite(rewrite: {
-  readonly set: Readonly<Record<string, string>>;
-  readonly remove: readonly string[];
-}): FieldRewrite {
-  const names = [...Object.keys(rewrite.set), ...rewrite.remove];
+/** Prepares `rewrite.requestHeaders` or `rewrite.responseHeaders`; `dropped` are lower-case names to drop besides. */
+export function prepareFieldRewrite(
+  rewrite: { readonly set: Readonly<Record<string, string>>; readonly remove: readonly string[] },
+  dropped: Iterable<string> = [],
+): FieldRewrite {
+  const names = [...Object.keys(rewrite.set), ...rewrite.remove, ...dropped];
   const lines = Object.entries(rewrite.set).map(([name, value]) => `${name}: ${value}\r\n`);
   return { drop: names.length === 0 ? null : new Set(names.map((name) => name.toLowerCase())), lines: lines.join('') };
 }
@@ -26,11 +26,17 @@ export interface Forwarding {
   readonly peerAddress: string;
   readonly isTrusted: boolean;
   readonly requestId: string;
+  /** Whether the client speaks HTTP/2. */
+  readonly isHttp2: boolean;
   readonly proto: 'http' | 'https';
   /** As the client wrote it. */
   readonly host: string;
   /** The last forwarding line, which is the same for every request of a listener. */
   readonly portLine: string;
+  /** Who the client's certificate says it is; undefined where the listener asks for none. */
+  readonly identityLines: string | undefined;
+  /** Whether each attempt says anew where in a trace it stands; if not, what the client says passes. */
+  readonly isTraced: boolean;
 }
 
 /** What becomes of a field. */
@@ -39,30 +45,12 @@ const DROP = 1;
 /** Dropped from an untrusted peer, kept from a trusted one. */
 const CLAIM = 2;
 
-const REQUEST_FATE: Uint8Array = fates({
-  drop: [
-    FIELD.host,
-    FIELD.connection,
-    FIELD.transferEncoding,
-    FIELD.te,
-    FIELD.upgrade,
-    FIELD.keepAlive,
-    FIELD.proxyConnection,
-    FIELD.http2Settings,
-    FIELD.xForwardedFor,
-    FIELD.xRequestId,
-  ],
-  claim: [
-    FIELD.xForwardedProto,
-    FIELD.xForwardedHost,
-    FIELD.xForwardedPort,
-    FIELD.xForwardedServer,
-    FIELD.xForwardedPrefix,
-    FIELD.xForwardedOther,
-    FIELD.forwarded,
-    FIELD.xRealIp,
-  ],
-});
+const REQUEST_FATE: Uint8Array = requestFates(CLAIM, PASS);
+const TRACED_REQUEST_FATE: Uint8Array = requestFates(CLAIM, DROP);
+
+/** Where the listener asks for certificates, its own word counts, whoever the peer is. */
+const IDENTIFIED_REQUEST_FATE: Uint8Array = requestFates(DROP, PASS);
+const TRACED_IDENTIFIED_REQUEST_FATE: Uint8Array = requestFates(DROP, DROP);
 
 const RESPONSE_FATE: Uint8Array = fates({
   drop: [
@@ -92,9 +80,10 @@ export function requestLines(
   rewrite: FieldRewrite,
 ): string {
   const { fields, options } = received;
-  const { isTrusted, peerAddress } = forwarding;
-  const kept = keptLines(fields, { fate: REQUEST_FATE, keepsClaims: isTrusted, nominated: options.nominated, rewrite });
-  let lines = kept;
+  const { isTrusted, peerAddress, identityLines } = forwarding;
+  const fate = requestFate(identityLines !== undefined, forwarding.isTraced);
+  let lines = keptLines(fields, { fate, keepsClaims: isTrusted, nominated: options.nominated, rewrite });
+  if (identityLines !== undefined) lines += identityLines;
   if (isTrusted) {
     const forwardedFor = fields.get('x-forwarded-for');
     lines += `X-Forwarded-For: ${forwardedFor === undefined ? '' : `${forwardedFor}, `}${peerAddress}\r\n`;
@@ -104,7 +93,13 @@ export function requestLines(
   } else {
     lines += `X-Forwarded-For: ${peerAddress}\r\nX-Forwarded-Proto: ${forwarding.proto}\r\nX-Forwarded-Host: ${forwarding.host}\r\n${forwarding.portLine}`;
   }
-  return `${lines}X-Request-Id: ${forwarding.requestId}\r\nVia: 1.1 weir\r\n${rewrite.lines}`;
+  const via = forwarding.isHttp2 ? 'Via: 2.0 weir\r\n' : 'Via: 1.1 weir\r\n';
+  return `${lines}X-Request-Id: ${forwarding.requestId}\r\n${via}${rewrite.lines}`;
+}
+
+function requestFate(isIdentified: boolean, isTraced: boolean): Uint8Array {
+  if (isTraced) return isIdentified ? TRACED_IDENTIFIED_REQUEST_FATE : TRACED_REQUEST_FATE;
+  return isIdentified ? IDENTIFIED_REQUEST_FATE : REQUEST_FATE;
 }
 
 /** The field lines of a response that go to the client, but for the chunked coding. */
@@ -138,7 +133,9 @@ export function trailerLines(trailers: FieldTable | undefined, drop: ReadonlySet
   for (let field = 0; field < trailers.count; field++) {
     const name = trailers.name(field).toLowerCase();
     const isRefused = NO_TRAILERS.has(name) || name.startsWith('content-') || drop?.has(name) === true;
-    if (trailers.id(field) === FIELD.other && !isRefused) lines += trailers.lines(field, field + 1);
+    const id = trailers.id(field);
+    const isKnown = id !== FIELD.other && id !== FIELD.traceparent && id !== FIELD.tracestate;
+    if (!isKnown && !isRefused) lines += trailers.lines(field, field + 1);
   }
   return lines;
 }
@@ -176,6 +173,37 @@ function isNamedAway(
   const name = fields.name(field).toLowerCase();
   if (drop?.has(name) === true) return true;
   return nominated?.has(name) === true && IS_NOMINABLE[fields.id(field)] === 1 && !NEVER_NOMINABLE.has(name);
+}
+
+function requestFates(ofIdentity: number, ofTrace: number): Uint8Array {
+  const table = fates({
+    drop: [
+      FIELD.host,
+      FIELD.connection,
+      FIELD.transferEncoding,
+      FIELD.te,
+      FIELD.upgrade,
+      FIELD.keepAlive,
+      FIELD.proxyConnection,
+      FIELD.http2Settings,
+      FIELD.xForwardedFor,
+      FIELD.xRequestId,
+    ],
+    claim: [
+      FIELD.xForwardedProto,
+      FIELD.xForwardedHost,
+      FIELD.xForwardedPort,
+      FIELD.xForwardedServer,
+      FIELD.xForwardedPrefix,
+      FIELD.xForwardedOther,
+      FIELD.forwarded,
+      FIELD.xRealIp,
+    ],
+  });
+  table[FIELD.clientCertificate] = ofIdentity;
+  table[FIELD.traceparent] = ofTrace;
+  table[FIELD.tracestate] = ofTrace;
+  return table;
 }
 
 function fates(of: { drop: readonly number[]; claim: readonly number[] }): Uint8Array {

@@ -1,25 +1,65 @@
 // What happens to a request that a front has parsed: it is routed, described for the upstream, and carried out.
+import type { ListenerConfig } from '../config/listener-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
+import type { RequestTrace, Tracer } from '../core/tracing.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import { normalisePath, withoutQuery } from '../routing/path.ts';
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
-import { errorAnswer, sendAnswer } from './answers.ts';
+import { Admission } from './admission.ts';
+import { errorAnswer, type OwnAnswer, sendAnswer } from './answers.ts';
 import { type ClientPeer, clientAddress, type TrustCheck } from './client-address.ts';
+import { CompressedExchange } from './compressed-exchange.ts';
 import type { Exchange, RequestDescription } from './exchange.ts';
 import { requestLines } from './forwarded-fields.ts';
+import { httpsRedirect, isRedirected } from './https-redirect.ts';
+import { announcedRequest } from './preflight.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
+import { routeLines } from './route-lines.ts';
 import type { Described, RequestIdentity, TransactionServices } from './routed-request.ts';
 import { Transaction } from './transaction.ts';
+import { verifiedRequest } from './verified-request.ts';
 
 export interface HandlerOptions extends TransactionServices {
+  /** Absent or null: nothing is traced. */
+  readonly tracer?: Tracer | null;
   readonly isTrusted: TrustCheck;
+  /** How clients of this listener speak to it. */
+  readonly proto: 'http' | 'https';
+  /** Where clients are sent instead; null when requests are carried out. */
+  readonly redirect: ListenerConfig['redirect'];
   /** The X-Forwarded-Port line for requests of this listener. */
   readonly portLine: string;
   /** A request was answered that belongs to no route. */
-  readonly onUnrouted: (situation: ErrorSituation | null) => void;
+  readonly onUnrouted: (situation: ErrorSituation | Elsewhere) => void;
+  /** Takes over the connection of an exchange that may be upgraded. */
+  readonly openTunnel: (exchange: Exchange, described: Described) => void;
+}
+
+/** What is no error although no route has it: a request to the server itself, and one that is sent to https. */
+type Elsewhere = null | 'redirected';
+
+const NO_CONTENT: OwnAnswer = {
+  head: { status: 204, reason: 'No Content', lines: '', hasDate: false, framing: { kind: 'none' } },
+  content: Buffer.alloc(0),
+};
+
+/** What is known of a request that its route lets in. */
+interface Admitted {
+  /** What its Connection fields say. */
+  readonly options: Options;
+  readonly identity: RequestIdentity;
+  /** The fields of who it is, as the route's checks found out, each with its CRLF. */
+  readonly identityLines: string;
+}
+
+/** What is known of a request that a route has let in and cannot carry out. */
+interface Known {
+  readonly identity: RequestIdentity;
+  /** Field lines for the answer, each with its CRLF. */
+  readonly lines: string;
 }
 
 /** The routes in force: other ones take their place by one assignment. */
@@ -42,83 +82,152 @@ export class RequestHandler {
       this.#answerItself(exchange, exchange.method === 'OPTIONS' ? null : 'bad_request');
       return;
     }
-    const route = this.findRoute(exchange);
-    const described = typeof route === 'string' ? route : this.describe(exchange, route, options);
-    if (typeof described === 'string') this.#answerItself(exchange, described);
-    else new Transaction({ exchange, ...described }, this.#options).start();
+    const route = this.#findRoute(exchange);
+    if (typeof route === 'string') {
+      this.#answerItself(exchange, route);
+      return;
+    }
+    const { gatekeeper } = route;
+    const identity = this.#identify(exchange);
+    if (gatekeeper === null || gatekeeper.isOpen) {
+      this.#carryOut(exchange, route, { options, identity, identityLines: '' });
+      return;
+    }
+    const goOn = (identityLines: string): void => this.#carryOut(exchange, route, { options, identity, identityLines });
+    const isTls = this.#options.proto === 'https';
+    new Admission({ exchange, route, gatekeeper, identity, isTls, goOn }, this.#options).start();
+  }
+
+  #carryOut(exchange: Exchange, route: Route, admitted: Admitted): void {
+    const described = this.#describe(exchange, route, admitted);
+    if (typeof described === 'string') {
+      const lines = routeLines(route, exchange, '');
+      this.#answerItself(exchange, described, { identity: admitted.identity, lines });
+    } else if (exchange.isUpgrade && route.config.websocket && !route.isHttp2) {
+      this.#options.openTunnel(exchange, described);
+    } else {
+      const { compression } = route;
+      const compressed = compression === null ? null : new CompressedExchange(exchange, compression);
+      new Transaction({ ...described, exchange: compressed ?? exchange, compressed }, this.#options).start();
+    }
   }
 
   /** The route of a request, or why there is none. */
-  findRoute(request: RequestDescription): Route | 'bad_request' | 'no_route' {
+  #findRoute(request: RequestDescription): Route | 'bad_request' | 'no_route' | 'redirected' {
     const path = normalisePath(request.target);
     if (path === undefined) return 'bad_request';
-    return this.#routes.current.find(request, path) ?? 'no_route';
+    if (this.#options.redirect !== null && isRedirected(path))
+      return request.host === '' ? 'bad_request' : 'redirected';
+    const { current } = this.#routes;
+    const announced = announcedRequest(request);
+    const wanted = announced === null ? undefined : current.find(announced, path);
+    if (wanted !== undefined && wanted.gatekeeper !== null && wanted.gatekeeper.cors !== null) return wanted;
+    return current.find(request, path) ?? 'no_route';
   }
 
   /** The request as it goes upstream, or why it cannot. */
-  describe(request: RequestDescription, route: Route, options: Options): Described | 'rewrite_mismatch' {
+  #describe(
+    request: Exchange,
+    route: Route,
+    { options, identity, identityLines }: Admitted,
+  ): Described | 'rewrite_mismatch' {
     const target = rewriteTarget(request.target, route.config.rewrite);
     if (target === undefined) return 'rewrite_mismatch';
-    const { requestId, client } = this.#identify(request);
-    const { choice, limits } = route;
-    const limited = limits === null ? null : limits.take(request, client, this.#options.clock.nowMs());
+    const { startedMs, requestId, client, trace } = identity;
+    const { choice, limits, gatekeeper } = route;
+    const seen =
+      gatekeeper === null
+        ? request
+        : verifiedRequest(request, { ownFields: gatekeeper.ownFields, lines: identityLines });
+    const limited = limits === null ? null : limits.take(seen, client, this.#options.clock.nowMs());
     if (limited !== null && limited.delayMs < 0) {
       // It goes nowhere: it must cost little, and not use up the turn of another one.
-      return { requestId, client, route, target, lines: '', branch: 0, hash: undefined, limited };
+      return { startedMs, requestId, client, trace, route, target, lines: '', branch: 0, hash: undefined, limited };
     }
     const forwarding = {
       peerAddress: request.peer.address,
       isTrusted: request.peer.isTrusted,
       requestId,
-      proto: 'http' as const,
+      isHttp2: request.version === '2',
+      proto: this.#options.proto,
       host: request.host,
       portLine: this.#options.portLine,
+      identityLines: request.peer.identityLines,
+      isTraced: trace !== null,
     };
-    const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite);
-    const branch = choice.branchFor(request);
-    return { requestId, client, route, target, lines, branch, hash: choice.hashOf(request, client), limited };
+    const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite) + identityLines;
+    const branch = choice.branchFor(seen);
+    const hash = choice.hashOf(seen, client);
+    return { startedMs, requestId, client, trace, route, target, lines, branch, hash, limited };
   }
 
   #identify(request: RequestDescription): RequestIdentity {
     const { peer } = request;
-    if (!peer.isTrusted) return { requestId: requestIdOf(undefined, false), client: peer.address };
+    const startedMs = this.#options.clock.nowMs();
+    const trace = this.#beginTrace(request, startedMs);
+    if (!peer.isTrusted) return { startedMs, requestId: requestIdOf(undefined, false), client: peer.address, trace };
     const forwardedFor = [request.header('x-forwarded-for') ?? ''];
     return {
+      startedMs,
       requestId: requestIdOf(request.header('x-request-id'), true),
       client: clientAddress(peer, forwardedFor, this.#options.isTrusted),
+      trace,
     };
   }
 
-  /** Answers a request that no route has taken: with an error, or (null) with an empty 204. */
-  #answerItself(exchange: Exchange, situation: ErrorSituation | null): void {
-    const startedMs = this.#options.clock.nowMs();
+  #beginTrace(request: RequestDescription, startedMs: number): RequestTrace | null {
+    const { tracer, proto } = this.#options;
+    if (tracer === undefined || tracer === null) return null;
+    return tracer.begin({
+      traceparent: request.header('traceparent'),
+      tracestate: request.header('tracestate'),
+      isTrusted: request.peer.isTrusted,
+      peerAddress: request.peer.address,
+      scheme: proto,
+      method: request.method,
+      startedMs,
+    });
+  }
+
+  /** Answers a request that no route has taken: with an error, to https, or (null) with an empty 204. */
+  #answerItself(exchange: Exchange, situation: ErrorSituation | Elsewhere, known?: Known): void {
     this.#options.onUnrouted(situation);
-    const identity = this.#identify(exchange);
-    const answer =
-      situation === null ? null : errorAnswer(situation, identity.requestId, { accept: exchange.header('accept') });
-    this.#options.onFinished?.({
-      ...identity,
+    const { identity, lines } = known ?? { identity: this.#identify(exchange), lines: '' };
+    const { startedMs, requestId, client, trace } = identity;
+    const answer = this.#ownAnswer(exchange, situation, { requestId, lines });
+    const record: AccessRecord = {
+      requestId,
+      traceId: trace?.traceId,
+      client,
       method: exchange.method,
-      version: `1.${exchange.minor}`,
+      version: exchange.version,
       host: exchange.host,
       path: withoutQuery(exchange.target),
-      status: answer?.head.status ?? 204,
-      bytes: answer?.content.length ?? 0,
+      status: answer.head.status,
+      bytes: answer.content.length,
       durationMs: this.#options.clock.nowMs() - startedMs,
       route: null,
       service: null,
       branch: null,
       attempts: [],
       degraded: null,
-      error: situation,
+      error: situation === 'redirected' ? null : situation,
       userAgent: exchange.header('user-agent') ?? null,
-    });
-    if (answer !== null) {
-      sendAnswer(exchange, answer);
-    } else {
-      exchange.sendHead({ status: 204, reason: 'No Content', lines: '', hasDate: false, framing: { kind: 'none' } });
-      exchange.end('');
-    }
+    };
+    this.#options.onFinished?.(record, trace);
+    sendAnswer(exchange, answer);
+  }
+
+  #ownAnswer(
+    exchange: Exchange,
+    situation: ErrorSituation | Elsewhere,
+    { requestId, lines }: { readonly requestId: string; readonly lines: string },
+  ): OwnAnswer {
+    if (situation === null) return NO_CONTENT;
+    const { redirect } = this.#options;
+    if (situation === 'redirected') return httpsRedirect(exchange, redirect ?? { port: 443 }, requestId);
+    const [accept, contentType] = [exchange.header('accept'), exchange.header('content-type')];
+    return errorAnswer(situation, requestId, { accept, contentType, lines });
   }
 }
 

@@ -6,24 +6,39 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { GatewayConfig } from '../config/gateway-schema.ts';
 import type { ErrorSituation } from '../core/errors.ts';
+import type { NetworkCheck } from '../core/networks.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import type { HeadLimits } from '../http1/head-limits.ts';
-import type { GatewayCell } from '../shared/gateway-cell.ts';
+import type { GatewayCell, ProxyHeaderFailure } from '../shared/gateway-cell.ts';
+import type { ListenerMaterial } from '../tls/served-certificate.ts';
 import { rawErrorAnswer } from './answers.ts';
 import { type ClientPeer, describePeer, type TrustCheck } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { ClientExchange } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
-import type { RequestDescription } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { hstsLineOf } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
+import { Http2Connection } from './http2/http2-connection.ts';
+import { awaitPreface } from './opening/await-preface.ts';
+import { awaitProxyHeader } from './opening/await-proxy-header.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Described } from './routed-request.ts';
 import type { Sweep } from './sweep.ts';
+import { TlsFront, type TlsFrontOptions } from './tls-front.ts';
 import type { Upgrade } from './websocket.ts';
 
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
+  /** What TLS is spoken with; null for plain HTTP. */
+  readonly tls: ListenerTls | null;
+  /** Whether clients may speak HTTP/2: as TLS agrees on it, or with prior knowledge where there is no TLS. */
+  readonly hasHttp2: boolean;
+  /** Null where no peer sends a PROXY header. */
+  readonly proxyProtocol: ProxyProtocol | null;
+  /** The value of Strict-Transport-Security in every answer; null for none. */
+  readonly hsts: string | null;
   /** Whether several workers share the port. */
   readonly reusePort: boolean;
   readonly limits: GatewayConfig['limits'];
@@ -32,12 +47,23 @@ export interface ListenerOptions {
   readonly sweep: Sweep;
   readonly date: HttpDate;
   readonly isTrusted: TrustCheck;
-  readonly onRequest: (exchange: ClientExchange, options: Options) => void;
+  readonly onRequest: (exchange: Exchange, options: Options) => void;
   /** A request was answered with an error before it could be routed. */
   readonly onRefused: (peer: ClientPeer, situation: ErrorSituation, requestId: string) => void;
-  /** The request as it goes upstream if it may be upgraded; one that may not is answered as if it had not asked. */
-  readonly describeUpgrade: (request: RequestDescription, options: Options) => Described | undefined;
   readonly onUpgrade: (upgrade: Upgrade) => void;
+}
+
+/** What a listener needs to speak TLS. */
+export interface ListenerTls extends Pick<TlsFrontOptions, 'config' | 'material' | 'ticketKeys' | 'counts'> {
+  /** A client sent plain HTTP, or broke the handshake off, or had it broken off. */
+  readonly onFailed: TlsFrontOptions['onFailed'];
+}
+
+/** Which peers begin their connections with a PROXY header, each of them without exception. */
+export interface ProxyProtocol {
+  readonly isSender: NetworkCheck;
+  /** A connection was closed for want of a valid header. */
+  readonly onFailed: (peer: ClientPeer, reason: ProxyHeaderFailure) => void;
 }
 
 /**
@@ -57,8 +83,10 @@ export class Listener implements ConnectionHost {
   readonly timeouts: GatewayConfig['timeouts'];
   readonly sweep: Sweep;
   readonly date: HttpDate;
+  readonly hstsLine: string;
   readonly #options: ListenerOptions;
   readonly #servers: readonly Server[];
+  readonly #tls: TlsFront | null;
   /** The sockets that took a connection since somebody looked. */
   readonly #accepting = new Set<Server>();
   readonly #connections = new Set<HostedConnection>();
@@ -74,6 +102,8 @@ export class Listener implements ConnectionHost {
     this.timeouts = options.timeouts;
     this.sweep = options.sweep;
     this.date = options.date;
+    this.hstsLine = hstsLineOf(options.hsts);
+    this.#tls = options.tls === null ? null : this.#createTls(options.tls);
     this.headLimits = {
       firstLineBytes: limits.requestLineBytes,
       fieldsBytes: limits.headersBytes,
@@ -92,11 +122,11 @@ export class Listener implements ConnectionHost {
     this.#upgrades.on('upgrade', (request: IncomingMessage, socket: Duplex, early: Buffer) => {
       const upgrade = this.#upgrading.get(socket);
       if (upgrade === undefined) socket.destroy();
-      else options.onUpgrade({ ...upgrade, request, socket, early });
+      else options.onUpgrade({ ...upgrade, request, socket, early, hsts: options.hsts });
     });
     this.#upgrades.on('clientError', (_error, socket) => {
       socket.once('finish', () => socket.destroy());
-      socket.end(rawErrorAnswer('bad_request', requestIdOf(undefined, false)));
+      socket.end(rawErrorAnswer('bad_request', requestIdOf(undefined, false), this.hstsLine));
     });
   }
 
@@ -153,21 +183,24 @@ export class Listener implements ConnectionHost {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  onRequest(exchange: ClientExchange, options: Options): void {
+  /** Puts other certificates in force; connections that stand are not touched. */
+  replaceCertificates(material: ListenerMaterial, ticketKeys: Uint8Array): void {
+    this.#tls?.replace(material, ticketKeys);
+  }
+
+  onRequest(exchange: Exchange, options: Options): void {
     this.#options.onRequest(exchange, options);
   }
 
-  takeUpgrade(exchange: ClientExchange, options: Options, take: () => { socket: Socket; octets: Buffer }): boolean {
-    const described = this.#options.describeUpgrade(exchange, options);
-    if (described === undefined) return false;
+  /** Takes over the connection of an exchange whose request is to be upgraded. */
+  openTunnel(exchange: ClientExchange, described: Described): void {
     const { method, target, host } = exchange;
     const head = { method, target, host, userAgent: exchange.header('user-agent') ?? null };
-    const { socket, octets } = take();
+    const { socket, octets } = exchange.takeOver();
     this.#upgrading.set(socket, { head, described });
     socket.unshift(octets);
     this.#upgrades.emit('connection', socket);
     socket.resume();
-    return true;
   }
 
   onRefused(peer: ClientPeer, situation: ErrorSituation, requestId: string): void {
@@ -180,12 +213,78 @@ export class Listener implements ConnectionHost {
   }
 
   #connected(socket: Socket): void {
-    const { cell, limits, isTrusted } = this.#options;
+    const { cell, limits, isTrusted, proxyProtocol } = this.#options;
     if (!cell.openDownstream(limits.connections)) {
       socket.destroy();
       return;
     }
     socket.once('close', () => cell.closeDownstream());
-    this.#connections.add(new ClientConnection(socket, this, describePeer(socket.remoteAddress, isTrusted)));
+    const peer = describePeer(socket.remoteAddress, isTrusted);
+    if (proxyProtocol?.isSender(peer.address) === true) this.#awaitProxyHeader(socket, peer, proxyProtocol);
+    else this.#begin(socket, peer);
+  }
+
+  #awaitProxyHeader(socket: Socket, peer: ClientPeer, { onFailed }: ProxyProtocol): void {
+    const { isTrusted } = this.#options;
+    const opening = awaitProxyHeader({
+      ...this.#openingOf(socket),
+      onHeader: (source) => this.#begin(socket, source === null ? peer : describePeer(source, isTrusted)),
+      onFailed: (reason) => onFailed(peer, reason),
+    });
+    this.#look(opening);
+  }
+
+  /** The client's own octets begin. */
+  #begin(socket: Socket, peer: ClientPeer): void {
+    if (this.#tls !== null) {
+      this.#look(this.#tls.accept(socket, peer));
+    } else if (this.#options.hasHttp2) {
+      const opening = awaitPreface({
+        ...this.#openingOf(socket),
+        onTold: (isHttp2) => this.#serve(socket, peer, isHttp2),
+        answerLate: () => this.#refusal('request_timeout', peer),
+      });
+      this.#look(opening);
+    } else {
+      this.#serve(socket, peer, false);
+    }
+  }
+
+  #openingOf(socket: Socket) {
+    const { sweep, timeouts } = this;
+    const onEnded = (opening: HostedConnection): void => this.onClosed(opening);
+    return { socket, sweep, withinMs: timeouts.requestHeadMs, onEnded };
+  }
+
+  #createTls(tls: ListenerTls): TlsFront {
+    return new TlsFront({
+      ...tls,
+      hasHttp2: this.#options.hasHttp2,
+      handshakeMs: this.timeouts.requestHeadMs,
+      sweep: this.sweep,
+      onHandshake: (handshake) => this.#look(handshake),
+      onSecure: (socket, peer) => this.#serve(socket, peer, socket.alpnProtocol === 'h2'),
+      answerPlain: (peer) => this.#refusal('plain_http', peer),
+      onEnded: (connection) => this.onClosed(connection),
+    });
+  }
+
+  #refusal(situation: ErrorSituation, peer: ClientPeer): Buffer {
+    const requestId = requestIdOf(undefined, false);
+    this.onRefused(peer, situation, requestId);
+    return rawErrorAnswer(situation, requestId);
+  }
+
+  /** Requests are read from a connection. */
+  #serve(socket: Socket, peer: ClientPeer, isHttp2: boolean): void {
+    const connection = isHttp2 ? new Http2Connection(socket, this, peer) : new ClientConnection(socket, this, peer);
+    // An opening has paused it; a session reads by itself.
+    if (!isHttp2) socket.resume();
+    this.#look(connection);
+  }
+
+  #look(connection: HostedConnection): void {
+    this.#connections.add(connection);
+    if (this.isDraining) connection.endWhenIdle();
   }
 }

@@ -20,12 +20,12 @@ export interface RelayOwner {
   readonly responseRewrite: FieldRewrite;
   /** Whether the answer goes to the client; if not, the call is over and the owner goes on without it. */
   headArrived(head: ResponseHead): boolean;
-  /** Field lines that are added to the answer, each with its CRLF. */
-  addedLines(): string;
+  /** Field lines that are added to an answer with these `lines`, each with its CRLF. */
+  addedLines(lines: string): string;
   /** There was no head. */
   callFailed(failed: UpstreamFailure): void;
   /** The content went to the client whole, or broke off on the way. */
-  answerEnded(outcome: 'success' | 'truncated'): void;
+  answerEnded(outcome: 'success' | 'truncated', trailers: FieldTable | undefined): void;
 }
 
 const NO_REWRITE: FieldRewrite = { drop: null, lines: '' };
@@ -83,7 +83,7 @@ export class Relay implements UpstreamEvents {
     const { nominated } = connectionOptions(fields, minor);
     const lines = responseLines(fields, nominated, this.#owner.responseRewrite);
     this.#copy?.takeLines(lines);
-    const all = lines + this.#owner.addedLines();
+    const all = lines + this.#owner.addedLines(lines);
     this.#exchange.sendHead({ status, reason, lines: all, hasDate: fields.find(FIELD.date) !== -1, framing });
   }
 
@@ -102,7 +102,7 @@ export class Relay implements UpstreamEvents {
     // Told first: the exchange's end begins the client's next request.
     this.#isAborted = true;
     this.#copy?.finish();
-    this.#owner.answerEnded('success');
+    this.#owner.answerEnded('success', trailers);
     this.#exchange.end(trailerLines(trailers, this.#owner.responseRewrite.drop));
   }
 
@@ -114,7 +114,7 @@ export class Relay implements UpstreamEvents {
     }
     this.#isAborted = true;
     this.#copy?.abandon();
-    this.#owner.answerEnded('truncated');
+    this.#owner.answerEnded('truncated', undefined);
     this.#exchange.breakOff();
   }
 }

@@ -1,5 +1,7 @@
 // The content of a request while it arrives: decoded, bounded, and kept up to a size for a second attempt.
+import type { DecodedContent } from '../http1/chunked-decoder.ts';
 import { ContentReader } from '../http1/content-reader.ts';
+import type { FieldTable } from '../http1/field-table.ts';
 import type { Framing } from '../http1/framing.ts';
 import type { Violation } from '../http1/violation.ts';
 import type { ContentLimits, ContentSink, RequestContent } from './exchange.ts';
@@ -14,10 +16,17 @@ export interface ContentOwner {
   contentTooLarge(): void;
 }
 
+/** Finds the content in what arrives, as a ContentReader does. */
+export interface ContentSource {
+  readonly isWhole: boolean;
+  readonly trailers: FieldTable | undefined;
+  feed(piece: Buffer, start: number, into: DecodedContent): number | Violation;
+}
+
 export class IncomingContent implements RequestContent {
   readonly framing: Framing;
   readonly #owner: ContentOwner;
-  readonly #reader = new ContentReader();
+  readonly #source: ContentSource;
   #limits: ContentLimits = { maxBytes: Number.POSITIVE_INFINITY, bufferBytes: 0 };
   #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -29,15 +38,16 @@ export class IncomingContent implements RequestContent {
   #isSinkReady = false;
   #hasTooMuch = false;
 
-  constructor(framing: Framing, owner: ContentOwner) {
+  /** `source` reads it where its framing alone does not say how it arrives. */
+  constructor(framing: Framing, owner: ContentOwner, source?: ContentSource) {
     this.framing = framing;
     this.#owner = owner;
-    this.#reader.begin(framing);
+    this.#source = source ?? readerOf(framing);
   }
 
   /** Whether all of it has arrived. */
   get isComplete(): boolean {
-    return this.#reader.isWhole;
+    return this.#source.isWhole;
   }
 
   /** Whether any of it has arrived. */
@@ -53,9 +63,14 @@ export class IncomingContent implements RequestContent {
 
   /** Takes what arrived and returns where the content ended in it, or its length; or the rule that is broken. */
   feed(piece: Buffer, start: number): number | Violation {
-    const end = this.#reader.feed(piece, start, this);
+    const end = this.#source.feed(piece, start, this);
     if (typeof end === 'number' && this.isComplete) this.#finish();
     return end;
+  }
+
+  /** The source became whole by something else than what it was fed. */
+  sourceEnded(): void {
+    this.#finish();
   }
 
   /** A piece of decoded content. */
@@ -127,7 +142,7 @@ export class IncomingContent implements RequestContent {
     const sink = this.#sink;
     if (sink === undefined || this.#given < this.#kept.length) return;
     this.#sink = undefined;
-    sink.onContentEnd(this.#reader.trailers);
+    sink.onContentEnd(this.#source.trailers);
   }
 
   #waitingBytes(): number {
@@ -135,4 +150,10 @@ export class IncomingContent implements RequestContent {
     for (let at = this.#given; at < this.#kept.length; at++) bytes += this.#kept[at]?.length ?? 0;
     return bytes;
   }
+}
+
+function readerOf(framing: Framing): ContentReader {
+  const reader = new ContentReader();
+  reader.begin(framing);
+  return reader;
 }

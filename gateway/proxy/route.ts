@@ -1,14 +1,17 @@
 // A route as the request path uses it: everything that its file fixes, prepared once.
+import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { RouteConfig } from '../config/route-schema.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { CellPlace } from '../shared/cell.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { LimitTable } from '../shared/limit-table.ts';
 import { RouteCell } from '../shared/route-cell.ts';
+import { type Compression, prepareCompression } from './compression.ts';
 import { ConcurrencyGate } from './concurrency-gate.ts';
 import { type FieldRewrite, prepareFieldRewrite } from './forwarded-fields.ts';
 import { RouteChoice } from './route-choice.ts';
 import { RouteLimits } from './route-limits.ts';
+import { prepareSecurityHeaders, type SecurityHeaders } from './security-headers.ts';
 import type { UpstreamTarget } from './upstream.ts';
 
 /** One step of a fallback chain. */
@@ -35,11 +38,19 @@ export interface Route {
   /** Whether good answers are kept for the fallback. */
   readonly keepsStale: boolean;
   readonly counts: RouteCell;
+  /** Null where nobody is checked, nothing is taken out of requests, and answers get no CORS fields. */
+  readonly gatekeeper: Gatekeeper | null;
+  /** Null where answers go as they are. */
+  readonly compression: Compression | null;
+  /** Null where the service says all. */
+  readonly securityHeaders: SecurityHeaders | null;
   readonly config: RouteConfig;
   readonly maxBodyBytes: number;
   readonly requestRewrite: FieldRewrite;
   readonly responseRewrite: FieldRewrite;
-  /** null where the endpoints speak plain HTTP. */
+  /** Whether the endpoints speak HTTP/2. */
+  readonly isHttp2: boolean;
+  /** null where the endpoints speak without TLS. */
   readonly tls: { readonly servername: string } | null;
   /** Statuses that count against the endpoint, and those for which another one is tried. */
   readonly failureStatuses: ReadonlySet<number>;
@@ -52,6 +63,7 @@ export interface RouteParts {
   readonly pool: Pool;
   readonly cell: CellPlace;
   readonly lane: number;
+  readonly gatekeeper: Gatekeeper | null;
   /** For the rate limits; null where no route has any. */
   readonly limitTable: LimitTable | null;
   /** The target for a server of a fallback, the same for the same address. */
@@ -61,9 +73,11 @@ export interface RouteParts {
 }
 
 /** Prepares a route for the request path. */
-export function prepareRoute({ config, pool, cell, lane, limitTable, targetOf, maxBodyBytes }: RouteParts): Route {
+export function prepareRoute(parts: RouteParts): Route {
+  const { config, pool, cell, lane, gatekeeper, limitTable, targetOf, maxBodyBytes } = parts;
   const { fallback, concurrency, rateLimit } = config;
   const counts = new RouteCell(cell, lane);
+  const securityHeaders = config.securityHeaders === null ? null : prepareSecurityHeaders(config.securityHeaders);
   return {
     name: config.name,
     service: config.service,
@@ -73,11 +87,21 @@ export function prepareRoute({ config, pool, cell, lane, limitTable, targetOf, m
     gate: concurrency === null ? null : new ConcurrencyGate(counts, concurrency),
     keepsStale: fallback?.chain.some(({ kind }) => kind === 'stale') ?? false,
     counts,
+    gatekeeper,
+    compression: config.compress === null ? null : prepareCompression(config.compress),
+    securityHeaders,
     config,
     maxBodyBytes: config.bodyBytes ?? maxBodyBytes,
-    requestRewrite: prepareFieldRewrite(config.rewrite.requestHeaders),
-    responseRewrite: prepareFieldRewrite(config.rewrite.responseHeaders),
-    tls: config.protocol === 'https' ? { servername: servernameOf(config.rewrite.host) } : null,
+    requestRewrite: prepareFieldRewrite(config.rewrite.requestHeaders, gatekeeper?.ownFields),
+    responseRewrite: prepareFieldRewrite(config.rewrite.responseHeaders, [
+      ...(gatekeeper?.cors?.dropResponseFields ?? []),
+      ...(securityHeaders?.dropResponseFields ?? []),
+    ]),
+    isHttp2: speaksHttp2(config),
+    tls:
+      config.protocol === 'https' || config.protocol === 'h2'
+        ? { servername: servernameOf(config.rewrite.host) }
+        : null,
     failureStatuses: new Set(config.ejection.statuses),
     retryStatuses: new Set(config.retry.statuses),
     fallback:
@@ -101,6 +125,11 @@ function prepareStep(
   const lines = `Content-Type: ${step.contentType}\r\n${length}Cache-Control: no-store\r\n`;
   const [mediaType = ''] = step.contentType.toLowerCase().split(';');
   return { kind: 'respond', status: step.status, lines, content, mediaType: mediaType.trim() };
+}
+
+/** Whether the endpoints of a route speak HTTP/2. */
+export function speaksHttp2({ protocol }: Pick<RouteConfig, 'protocol'>): boolean {
+  return protocol === 'h2' || protocol === 'h2c';
 }
 
 /** The name that all endpoints share if the route gives one; otherwise each endpoint's own counts. */

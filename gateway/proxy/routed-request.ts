@@ -1,28 +1,35 @@
 // A request that a route has taken, and what all requests of a worker share.
 import type { AccessRecord } from '../core/access-record.ts';
 import type { Clock } from '../core/clock.ts';
+import type { RequestTrace } from '../core/tracing.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
+import type { CompressedExchange } from './compressed-exchange.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
 import type { LimitOutcome } from './route-limits.ts';
 import type { StaleCache } from './stale-cache.ts';
 import type { Upstream } from './upstream.ts';
 
+export type TakeRecord = (record: AccessRecord, trace: RequestTrace | null) => void;
+
 /** What all requests of a worker share. */
 export interface TransactionServices {
   readonly upstream: Upstream;
   readonly clock: Clock;
-  /** Takes the record of every request; null when nobody wants it. */
-  readonly onFinished: ((record: AccessRecord) => void) | null;
+  /** Takes the record of every request, with its trace if it has one; null when nobody wants it. */
+  readonly onFinished: TakeRecord | null;
   /** Null where no route answers from it. */
   readonly staleCache: StaleCache | null;
   readonly onDegraded: (service: string, reason: DegradedReason | null) => void;
 }
 
-/** Who sent a request, and the id it goes by. */
+/** Who sent a request, the id it goes by, and when its head was read. */
 export interface RequestIdentity {
+  readonly startedMs: number;
   readonly requestId: string;
   readonly client: string;
+  /** Null where nothing is traced. */
+  readonly trace: RequestTrace | null;
 }
 
 /** A request as its route sends it upstream. */
@@ -47,4 +54,6 @@ export function staleKey({ route, branch }: Described): string {
 /** A request that a route has taken. */
 export interface RoutedRequest extends Described {
   readonly exchange: Exchange;
+  /** The exchange where the route compresses; else null. */
+  readonly compressed: CompressedExchange | null;
 }

@@ -1,4 +1,5 @@
 // One routed request from its admission to its record: limits, attempts, fallback, answer.
+import type { AccessRecord } from '../core/access-record.ts';
 import type { ErrorSituation } from '../core/errors.ts';
 import type { Outcome } from '../core/failure.ts';
 import { withoutQuery } from '../routing/path.ts';
@@ -8,12 +9,17 @@ import { Attempts, type AttemptsOwner } from './attempts.ts';
 import type { Waiting } from './concurrency-gate.ts';
 import type { ExchangeEvents, RequestContent } from './exchange.ts';
 import { canAnswer, type DegradedTransaction, Fallback } from './fallback.ts';
+import { grpcTimeoutOf } from './grpc.ts';
+import { routeLines } from './route-lines.ts';
 import type { RoutedRequest, TransactionServices } from './routed-request.ts';
+
+/** Timers count in 31 bits. */
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTransaction {
   readonly request: RoutedRequest;
   readonly services: TransactionServices;
-  readonly #startedMs: number;
+  #grpcTimeoutMs: number | null = null;
   #content: RequestContent | null = null;
   #attempts: Attempts | undefined;
   #fallback: Fallback | undefined;
@@ -30,7 +36,6 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   constructor(request: RoutedRequest, services: TransactionServices) {
     this.request = request;
     this.services = services;
-    this.#startedMs = services.clock.nowMs();
   }
 
   get content(): RequestContent | null {
@@ -45,16 +50,26 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     return this.#isFinished;
   }
 
-  get addedLines(): string {
-    return this.request.limited?.lines ?? '';
+  get grpcTimeLeftMs(): number | null {
+    return this.#grpcTimeoutMs === null
+      ? null
+      : this.#allowedMs() - (this.services.clock.nowMs() - this.request.startedMs);
+  }
+
+  addedLines(lines: string): string {
+    const { limited, route, exchange } = this.request;
+    const ofLimits = limited?.lines ?? '';
+    const ofRoute = routeLines(route, exchange, lines);
+    return ofLimits === '' ? ofRoute : ofLimits + ofRoute;
   }
 
   start(): void {
     const { exchange, route, limited } = this.request;
     route.counts.requestStarted();
     exchange.listen(this);
-    const { totalMs } = route.config.timeout;
-    if (totalMs !== Number.POSITIVE_INFINITY) this.#totalTimer = setTimeout(() => this.#outOfTime(), totalMs);
+    if (route.isHttp2) this.#grpcTimeoutMs = grpcTimeoutOf(exchange);
+    const allowedMs = this.#allowedMs();
+    if (allowedMs <= LONGEST_TIMER_MS) this.#totalTimer = setTimeout(() => this.#outOfTime(), allowedMs);
     const delayMs = limited?.delayMs ?? 0;
     if (delayMs < 0) {
       route.counts.countRateLimited();
@@ -79,8 +94,8 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   onContentTooLarge(): void {
     this.#stopCalls('client_gone');
     if (this.request.exchange.isHeadSent) {
+      this.#ended('content_too_large');
       this.request.exchange.breakOff();
-      this.#finish('content_too_large');
     } else {
       this.answer('content_too_large');
     }
@@ -99,7 +114,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   }
 
   attemptsEnded(error: string | null): void {
-    this.#finish(error);
+    this.#ended(error);
   }
 
   /** Answers without the pool: by the fallback if the route has one for this reason, else with the error. */
@@ -122,7 +137,8 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   /** Answers with Weir's own words for a situation. */
   answer(situation: ErrorSituation): void {
     const { exchange, requestId } = this.request;
-    const wishes = { accept: exchange.header('accept'), lines: this.addedLines };
+    const contentType = exchange.header('content-type');
+    const wishes = { accept: exchange.header('accept'), contentType, lines: this.addedLines('') };
     const answer = errorAnswer(situation, requestId, wishes);
     this.#status = answer.head.status;
     this.#ownBytes = answer.content.length;
@@ -135,7 +151,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
   }
 
   fallbackEnded(error: string | null): void {
-    this.#finish(error);
+    this.#ended(error);
   }
 
   /** Goes on when the route has room for one more request. */
@@ -183,23 +199,36 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     this.#fallback?.abort();
   }
 
+  /** How long all of it may take: the route's time, or the client's where that is shorter. */
+  #allowedMs(): number {
+    return Math.min(this.request.route.config.timeout.totalMs, this.#grpcTimeoutMs ?? Number.POSITIVE_INFINITY);
+  }
+
   #outOfTime(): void {
-    const { exchange } = this.request;
+    const { exchange, route } = this.request;
     clearTimeout(this.#delayTimer);
     this.#waiting?.cancel();
     this.#waiting = null;
     this.#isOverdue = true;
-    const isAwaitingClient = exchange.isHeadSent || this.#content?.isComplete === false;
-    // A client that reads or sends slowly says nothing against the endpoint.
+    const isClientsTime = this.#allowedMs() < route.config.timeout.totalMs;
+    const isAwaitingClient = isClientsTime || exchange.isHeadSent || this.#content?.isComplete === false;
+    // A client that reads or sends slowly, or gives little time, says nothing against the endpoint.
     this.#stopCalls(isAwaitingClient ? 'client_gone' : 'http_response_timeout');
     if (exchange.isHeadSent) {
+      this.#ended('http_response_timeout');
       exchange.breakOff();
-      this.#finish('http_response_timeout');
     } else if (this.#fallback === undefined) {
       this.attemptsFailed('unreachable', 'http_response_timeout');
     } else {
       this.#fallback.serve();
     }
+  }
+
+  /** The answer is at its end, or broken off: what is compressed goes out first, for the record counts it. */
+  #ended(error: string | null): void {
+    const { compressed } = this.request;
+    if (compressed === null) this.#finish(error);
+    else compressed.whenSettled(() => this.#finish(error));
   }
 
   #finish(error: string | null): void {
@@ -208,16 +237,18 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     clearTimeout(this.#totalTimer);
     clearTimeout(this.#delayTimer);
     this.#waiting?.cancel();
-    const { exchange, route, requestId, client } = this.request;
+    const { exchange, route, requestId, client, trace } = this.request;
     if (this.#hasPlace) route.gate?.leave();
-    const durationMs = this.services.clock.nowMs() - this.#startedMs;
+    const durationMs = this.services.clock.nowMs() - this.request.startedMs;
     // A client that left before the answer is counted as nginx does: 499.
     route.counts.requestEnded(exchange.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
-    this.services.onFinished?.({
+    if (this.services.onFinished === null) return;
+    const record: AccessRecord = {
       requestId,
+      traceId: trace?.traceId,
       client,
       method: exchange.method,
-      version: `1.${exchange.minor}`,
+      version: exchange.version,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status: this.#status,
@@ -230,6 +261,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
       degraded: this.#fallback?.label ?? null,
       error,
       userAgent: exchange.header('user-agent') ?? null,
-    });
+    };
+    this.services.onFinished(record, trace);
   }
 }

@@ -9,6 +9,7 @@ import { HeadReader } from '../http1/head-reader.ts';
 import { ResponseHead } from '../http1/response-head.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import type { Sweep, Sweepable } from './sweep.ts';
+import { TurnWriter } from './turn-writer.ts';
 import type { UpstreamEvents, UpstreamFailure, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
 import { type CallWire, Http1Call } from './upstream-call.ts';
 import { attemptFailure, isLocalShortage } from './upstream-error.ts';
@@ -35,6 +36,7 @@ type Phase = 'connecting' | 'idle' | 'head' | 'content' | 'closed';
 export class UpstreamConnection implements Sweepable, CallWire {
   readonly #pool: ConnectionPool;
   readonly #socket: Socket;
+  readonly #writer: TurnWriter;
   readonly #buffer = new ReadBuffer();
   readonly #reader = new HeadReader(HEAD_LIMITS, 'response');
   readonly #head = new ResponseHead(HEAD_LIMITS);
@@ -53,6 +55,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     this.#pool = pool;
     const onRead = (piece: Buffer): boolean => this.#onRead(piece);
     this.#socket = openSocket({ target, tls, buffer: this.#buffer, onRead, onReady: () => this.#connected() });
+    this.#writer = new TurnWriter(this.#socket, () => this.requestProgressed());
     this.#socket.on('drain', () => this.#call?.drained());
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#errored(error));
@@ -80,11 +83,11 @@ export class UpstreamConnection implements Sweepable, CallWire {
   }
 
   writeText(text: string): boolean {
-    return this.#socket.write(text, 'latin1');
+    return this.#writer.writeText(text);
   }
 
   writeOctets(octets: Buffer): boolean {
-    return this.#socket.write(octets);
+    return this.#writer.writeOctets(octets);
   }
 
   resumeReading(): void {

@@ -26,6 +26,14 @@ export interface UpstreamTimeouts {
   readonly idleMs: number;
 }
 
+/** What a request says that goes by HTTP/2. */
+export interface Http2Wishes {
+  /** Whether the client takes trailers: the word `trailers` in its TE field. */
+  readonly takesTrailers: boolean;
+  /** What is left of the time that a gRPC client gives (`grpc-timeout`); null where it gives none. */
+  readonly grpcTimeoutMs: number | null;
+}
+
 export interface UpstreamRequest {
   readonly method: string;
   readonly target: string;
@@ -36,6 +44,8 @@ export interface UpstreamRequest {
   readonly timeouts: UpstreamTimeouts;
   /** null for plain TCP. */
   readonly tls: UpstreamTls | null;
+  /** null where the endpoint speaks HTTP/1.1. */
+  readonly http2: Http2Wishes | null;
   /** Lower-case names that the route takes out of trailers too. */
   readonly dropTrailers: ReadonlySet<string> | null;
   /** Whether a kept connection will not do. */
@@ -51,7 +61,7 @@ export interface UpstreamFailure {
   readonly sent: boolean;
   /** Whether it was this machine that ran short of something: that says nothing against the endpoint. */
   readonly isLocal: boolean;
-  /** Whether the connection was a kept one that ended before a byte of the response. */
+  /** Whether the connection was a kept one that ended before a byte of the response, or before it took the request. */
   readonly stale: boolean;
 }
 

@@ -6,13 +6,18 @@ import { createProxyServer } from 'http-proxy-3';
 import type { Clock } from '../core/clock.ts';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { AttemptFailure, Outcome } from '../core/failure.ts';
+import type { AttemptTrace } from '../core/tracing.ts';
+import { trimBlanks } from '../http1/octets.ts';
 import type { Lease } from '../pool/lease.ts';
 import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
 import type { RequestDescription } from './exchange.ts';
+import { hstsLineOf } from './hsts.ts';
 import { hostFor, type Route } from './route.ts';
 import type { Described, TransactionServices } from './routed-request.ts';
+import { beginAttempt, tracedLines } from './traced-attempt.ts';
+import { admitTunnel } from './tunnel-admission.ts';
 import { attemptFailure } from './upstream-error.ts';
 
 /** A request that asked for a tunnel; the answer goes to the socket. */
@@ -23,6 +28,8 @@ export interface Upgrade {
   readonly socket: Duplex;
   /** What the client sent behind the head. */
   readonly early: Buffer;
+  /** The value of Strict-Transport-Security in every answer; null for none. */
+  readonly hsts: string | null;
 }
 
 export interface WebSocketOptions extends Pick<TransactionServices, 'onFinished'> {
@@ -46,14 +53,14 @@ export class WebSocketRelay {
   }
 
   /** Takes over an upgrade. */
-  open({ request, socket, early, head, described }: Upgrade): void {
+  open({ request, socket, early, head, described, hsts }: Upgrade): void {
     const { route } = described;
-    const lease = admit(described);
+    const lease = admitTunnel(described);
     if (typeof lease === 'string') {
-      this.#refuse({ head, described, socket }, lease);
+      this.#refuse({ head, described, socket, hsts }, lease);
       return;
     }
-    const tunnel = new Tunnel({ head, described, lease, socket }, this.#options);
+    const tunnel = new Tunnel({ head, described, lease, socket, hsts }, this.#options);
     this.#tunnels.add(tunnel);
     this.#tunnelOf.set(request, tunnel);
     socket.once('close', () => {
@@ -83,16 +90,17 @@ export class WebSocketRelay {
   }
 
   /** There is no endpoint to tunnel to, or no room for another tunnel. */
-  #refuse({ head, described, socket }: Pick<Upgrade, 'head' | 'described' | 'socket'>, why: ErrorSituation): void {
-    const { route, limited } = described;
+  #refuse(refused: Pick<Upgrade, 'head' | 'described' | 'socket' | 'hsts'>, why: ErrorSituation): void {
+    const { head, described, socket } = refused;
+    const { route } = described;
     const { status } = ERROR_ANSWERS[why];
     socket.on('error', () => undefined);
     socket.once('finish', () => socket.destroy());
-    socket.end(rawErrorAnswer(why, described.requestId, limited?.lines));
+    socket.end(rawErrorAnswer(why, described.requestId, addedLines(refused)));
     route.counts.requestStarted();
     route.counts.requestEnded(head.method, status, 0);
     const ended = { status, bytes: 0, durationMs: 0, branch: null, attempts: [], error: why };
-    this.#options.onFinished?.({ ...identityOf(head, described), ...ended });
+    this.#options.onFinished?.({ ...identityOf(head, described), ...ended }, described.trace);
   }
 
   /** The endpoint leaves: its tunnels end when they have had their time. */
@@ -131,6 +139,7 @@ interface TunnelParts {
   readonly described: Described;
   readonly lease: Lease;
   readonly socket: Duplex;
+  readonly hsts: string | null;
 }
 
 /** One upgrade from the request to the end of the tunnel. */
@@ -142,11 +151,14 @@ class Tunnel {
   #responseTimer: NodeJS.Timeout | undefined;
   #outcome: Outcome = 'client_gone';
   #status = 0;
+  readonly #trace: AttemptTrace | null;
 
   constructor(parts: TunnelParts, options: WebSocketOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#startedMs = options.clock.nowMs();
+    const { described, lease } = parts;
+    this.#trace = beginAttempt(described, lease.endpoint, described.route.tls !== null);
     parts.described.route.counts.requestStarted();
     parts.socket.on('readable', this.#lookForEnd).once('end', () => {
       if (this.#status === 0) parts.socket.destroy();
@@ -167,11 +179,11 @@ class Tunnel {
     call.setHeader('Host', hostFor(route, head.host, lease.endpoint.key));
     call.setHeader('Connection', 'Upgrade');
     call.setHeader('Upgrade', 'websocket');
-    for (const line of described.lines.split('\r\n')) {
+    for (const line of tracedLines(described, this.#trace).split('\r\n')) {
       const colon = line.indexOf(':');
       // There is no content to be told to go on with.
       if (colon > 0 && line.slice(0, colon).toLowerCase() !== 'expect')
-        call.appendHeader(line.slice(0, colon), line.slice(colon + 1).trim());
+        call.appendHeader(line.slice(0, colon), trimBlanks(line.slice(colon + 1)));
     }
     this.#responseTimer = setTimeout(() => {
       this.#outcome = 'http_response_timeout';
@@ -189,7 +201,7 @@ class Tunnel {
     if (socket.destroyed) return;
     this.#outcome = failure;
     this.#status = ERROR_ANSWERS[failure].status;
-    socket.write(rawErrorAnswer(failure, described.requestId, described.limited?.lines));
+    socket.write(rawErrorAnswer(failure, described.requestId, addedLines(this.#parts)));
   }
 
   #failureOf(error: Error): AttemptFailure {
@@ -204,18 +216,19 @@ class Tunnel {
     const { described, head, lease, socket } = this.#parts;
     const { route } = described;
     const durationMs = this.#options.clock.nowMs() - this.#startedMs;
+    this.#trace?.end(this.#outcome);
     lease.release(this.#outcome);
     route.gate?.leave();
     route.counts.requestEnded(head.method, this.#status === 0 ? 499 : this.#status, durationMs / 1000);
-    this.#options.onFinished?.({
-      ...identityOf(head, described),
+    const ended = {
       status: this.#status,
       bytes: bytesWritten(socket),
       durationMs,
       branch: route.choice.labelOf(lease.group, described.branch),
       attempts: [{ endpoint: lease.endpoint.key, outcome: this.#outcome, ms: Math.round(durationMs * 10) / 10 }],
       error: this.#outcome === 'success' ? null : this.#outcome,
-    });
+    };
+    this.#options.onFinished?.({ ...identityOf(head, described), ...ended }, described.trace);
   }
 
   /** The relay writes the answer from the response's fields as they are then: those of the connection go, as ever. */
@@ -243,8 +256,10 @@ class Tunnel {
   #answered(response: IncomingMessage): void {
     clearTimeout(this.#responseTimer);
     this.#parts.socket.off('readable', this.#lookForEnd);
-    const { described, lease } = this.#parts;
+    const { described, lease, hsts } = this.#parts;
     this.#status = response.statusCode ?? 502;
+    this.#trace?.answered(this.#status);
+    if (hsts !== null) response.headers['strict-transport-security'] = hsts;
     if (this.#status !== 101) this.#refused(response);
     // An endpoint that says when to come back is loaded, not broken.
     const isFailure =
@@ -254,26 +269,27 @@ class Tunnel {
   }
 }
 
-/** A lease for a tunnel, which holds a place of the route's; or why there is none. */
-function admit({ route, branch, hash, limited }: Described): Lease | ErrorSituation {
-  // A tunnel cannot wait behind others: where a request would be delayed, it is refused.
-  if (limited !== null && limited.delayMs !== 0) {
-    route.counts.countRateLimited();
-    return 'rate_limited';
-  }
-  if (route.pool.shared.isInMaintenance()) return 'maintenance';
-  if (route.gate?.enter() === false) return 'concurrency_limit';
-  const lease = route.choice.acquire(branch, { tried: [], hash, failOpen: true });
-  if (typeof lease !== 'string') return lease;
-  route.gate?.leave();
-  return lease === 'breaker' ? 'breaker_open' : 'empty_pool';
+/** What Weir's own answers carry besides. */
+function addedLines({ described, hsts }: Pick<Upgrade, 'described' | 'hsts'>): string {
+  const { limited, route } = described;
+  return (limited?.lines ?? '') + (route.securityHeaders?.missingFrom('') ?? '') + hstsLineOf(hsts);
 }
 
 /** Who asked for what, for the access log. */
-function identityOf(head: Upgrade['head'], { requestId, client, route }: Described) {
+function identityOf(head: Upgrade['head'], { requestId, client, route, trace }: Described) {
   const { method, host, target, userAgent } = head;
   const place = { route: route.name, service: route.service, degraded: null };
-  return { requestId, client, method, version: '1.1', host, path: withoutQuery(target), userAgent, ...place };
+  return {
+    requestId,
+    traceId: trace?.traceId,
+    client,
+    method,
+    version: '1.1',
+    host,
+    path: withoutQuery(target),
+    userAgent,
+    ...place,
+  };
 }
 
 function bytesWritten(socket: Duplex): number {

@@ -51,7 +51,8 @@ export class RouteTable<R> {
   /** The route that wins; undefined when none matches. `path` is as `normalisePath` returns it. */
   find(query: RouteQuery, path: string): R | undefined {
     const host = normaliseHost(query.host);
-    const exact = this.#exactHosts.get(host);
+    // A look into an empty map has to hash the text all the same.
+    const exact = this.#exactHosts.size === 0 ? undefined : this.#exactHosts.get(host);
     const found = exact === undefined ? undefined : findIn(exact, query, path);
     if (found !== undefined) return found;
     if (this.#wildcardHosts.size > 0) {
@@ -106,7 +107,7 @@ function finish<R>(table: PathTable<R>): void {
 }
 
 function findIn<R>(table: PathTable<R>, query: RouteQuery, path: string): R | undefined {
-  const exact = table.exact.get(path);
+  const exact = table.exact.size === 0 ? undefined : table.exact.get(path);
   const found = exact === undefined ? undefined : firstThatHolds(exact, query);
   if (found !== undefined) return found;
   for (const length of table.lengths) {

@@ -1,4 +1,5 @@
 // What all workers share about the process: the leader lease, and how many connections each of them holds.
+import { SPAN_FATES, type SpanFate } from '../core/tracing.ts';
 import { allocateCell, Cell, type CellLayout, type CellPlace } from './cell.ts';
 
 const DOWNSTREAM = 0;
@@ -7,12 +8,20 @@ const LAG_MS = 2;
 const SNAPSHOT = 3;
 const FIRST_UNROUTED = 4;
 
-/** Why a request belongs to no route: none matches it, or it was refused before one was looked for. */
-export const UNROUTED_REASONS = ['no_route', 'refused'] as const;
+/** Why a request belongs to no route: none matches it, it was refused before one was looked for, or sent to https. */
+export const UNROUTED_REASONS = ['no_route', 'refused', 'redirected'] as const;
 export type UnroutedReason = (typeof UNROUTED_REASONS)[number];
 
+const FIRST_SPANS = FIRST_UNROUTED + UNROUTED_REASONS.length;
+
+/** Why a peer that has to send a PROXY header had its connection closed: it sent something else, nothing in time, or left. */
+export const PROXY_HEADER_FAILURES = ['malformed', 'timeout', 'closed'] as const;
+export type ProxyHeaderFailure = (typeof PROXY_HEADER_FAILURES)[number];
+
+const FIRST_PROXY_HEADER = FIRST_SPANS + SPAN_FATES.length;
+
 /** The first two words belong to the leader lease. */
-const LAYOUT: CellLayout = { headWords: 16, laneNumbers: FIRST_UNROUTED + UNROUTED_REASONS.length };
+const LAYOUT: CellLayout = { headWords: 16, laneNumbers: FIRST_PROXY_HEADER + PROXY_HEADER_FAILURES.length };
 const CONNECTIONS = 2;
 
 export function allocateGatewayCell(lanes: number): CellPlace {
@@ -56,6 +65,24 @@ export class GatewayCell {
   /** Requests of no route, of all workers. */
   unrouted(reason: UnroutedReason): number {
     return this.#cell.sum(FIRST_UNROUTED + UNROUTED_REASONS.indexOf(reason));
+  }
+
+  countSpans(fate: SpanFate, count: number): void {
+    this.#cell.add(FIRST_SPANS + SPAN_FATES.indexOf(fate), count);
+  }
+
+  /** Spans of traces, of all workers. */
+  spans(fate: SpanFate): number {
+    return this.#cell.sum(FIRST_SPANS + SPAN_FATES.indexOf(fate));
+  }
+
+  countProxyHeaderFailure(reason: ProxyHeaderFailure): void {
+    this.#cell.add(FIRST_PROXY_HEADER + PROXY_HEADER_FAILURES.indexOf(reason), 1);
+  }
+
+  /** Connections without a valid PROXY header, of all workers. */
+  proxyHeaderFailures(reason: ProxyHeaderFailure): number {
+    return this.#cell.sum(FIRST_PROXY_HEADER + PROXY_HEADER_FAILURES.indexOf(reason));
   }
 
   /** How late the worker's event loop ran at its last heartbeat, in ms. */

@@ -8,6 +8,9 @@ import { HISTOGRAM_NUMBERS, type HistogramTotals, histogramTotals, observe } fro
 export const COUNTED_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'other'] as const;
 export const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 export const DEGRADED_SOURCES = ['stale', 'upstream', 'respond'] as const;
+/** Why a request may not come in: by its address, for want of credentials, by the word of another service, or because nobody can tell. */
+export const ACCESS_REFUSALS = ['address', 'credentials', 'service', 'unavailable'] as const;
+export type AccessRefusal = (typeof ACCESS_REFUSALS)[number];
 export type DegradedSource = (typeof DEGRADED_SOURCES)[number];
 
 /** Requests that hold a place, requests that wait for one, and a word that wakes the waiting. */
@@ -23,7 +26,8 @@ const IN_FLIGHT = 0;
 const OWN_PLACES = 1;
 const OWN_WAITING = 2;
 const RATE_LIMITED = 3;
-const FIRST_REQUEST = 4;
+const FIRST_REFUSED = 4;
+const FIRST_REQUEST = FIRST_REFUSED + ACCESS_REFUSALS.length;
 const FIRST_DEGRADED = FIRST_REQUEST + COUNTED_METHODS.length * STATUS_CLASSES.length;
 const DURATION = FIRST_DEGRADED + DEGRADED_SOURCES.length * DEGRADED_REASONS.length;
 
@@ -109,8 +113,21 @@ export class RouteCell {
     return this.#cell.sum(RATE_LIMITED);
   }
 
+  countRefused(reason: AccessRefusal): void {
+    this.#cell.add(FIRST_REFUSED + ACCESS_REFUSALS.indexOf(reason), 1);
+  }
+
+  refused(reason: AccessRefusal): number {
+    return this.#cell.sum(FIRST_REFUSED + ACCESS_REFUSALS.indexOf(reason));
+  }
+
   requestStarted(): void {
     this.#cell.add(IN_FLIGHT, 1);
+  }
+
+  /** It goes on as a request that is started anew. */
+  requestHandedOn(): void {
+    this.#cell.add(IN_FLIGHT, -1);
   }
 
   requestEnded(method: string, status: number, seconds: number): void {

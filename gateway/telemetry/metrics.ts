@@ -7,10 +7,12 @@ import type { EndpointView } from '../pool/view.ts';
 import type { CellPlace } from '../shared/cell.ts';
 import { RouteCell } from '../shared/route-cell.ts';
 import { SourceCell } from '../shared/source-cell.ts';
+import { TlsCell } from '../shared/tls-cell.ts';
 import { discoveryMetrics } from './discovery-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { routeMetrics } from './route-metrics.ts';
 import { serviceMetrics } from './service-metrics.ts';
+import { tlsMetrics } from './tls-metrics.ts';
 
 export interface MetricsSources {
   readonly state: () => GatewayState;
@@ -21,6 +23,8 @@ export interface MetricsSources {
   readonly limitTable: () => SharedArrayBuffer | null;
   readonly reloads: () => readonly { readonly result: string; readonly count: number }[];
   readonly quarantinedFiles: () => number;
+  readonly tlsCell: CellPlace;
+  readonly certificateReloads: () => readonly { readonly result: string; readonly count: number }[];
   readonly clock: Clock;
 }
 
@@ -37,5 +41,6 @@ export function createMetrics(sources: MetricsSources): Registry {
     sources: () => [...sources.sourceCells()].map(([source, cell]) => ({ source, cell: new SourceCell(cell, -1) })),
   });
   processMetrics(registry, sources);
+  tlsMetrics(registry, { ...sources, counts: new TlsCell(sources.tlsCell, -1) });
   return registry;
 }

@@ -51,6 +51,18 @@ export function processMetrics(
     labels: ['reason'],
     read: () => state().unrouted.map(({ reason, count }) => [count, { reason }]),
   });
+  counter(registry, {
+    name: 'weir_proxy_header_failures_total',
+    help: 'Connections of peers in proxyProtocol that were closed for want of a valid PROXY header',
+    labels: ['reason'],
+    read: () => state().proxyHeaderFailures.map(({ reason, count }) => [count, { reason }]),
+  });
+  counter(registry, {
+    name: 'weir_trace_spans_total',
+    help: 'Spans of traces: exported, failed to be exported, or dropped for want of room',
+    labels: ['result'],
+    read: () => state().spans.map(({ fate, count }) => [count, { result: fate }]),
+  });
   gauge(registry, {
     name: 'weir_worker_event_loop_lag_seconds',
     help: 'How late the event loop of a worker ran at its last heartbeat',

@@ -1,7 +1,13 @@
 // The metrics of routes: requests, their durations, and answers without the pool.
 import type { Registry } from 'prom-client';
 import { DEGRADED_REASONS } from '../shared/degraded-words.ts';
-import { COUNTED_METHODS, DEGRADED_SOURCES, type RouteCell, STATUS_CLASSES } from '../shared/route-cell.ts';
+import {
+  ACCESS_REFUSALS,
+  COUNTED_METHODS,
+  DEGRADED_SOURCES,
+  type RouteCell,
+  STATUS_CLASSES,
+} from '../shared/route-cell.ts';
 import { counter, gauge, type Sample } from './metric-kinds.ts';
 import { SharedHistogram } from './shared-histogram.ts';
 
@@ -31,6 +37,15 @@ export function routeMetrics(registry: Registry, routes: Routes): void {
     help: 'Requests refused by a rate limit',
     labels: ['route'],
     read: () => routes().map(({ route, cell }) => [cell.rateLimited(), { route }]),
+  });
+  counter(registry, {
+    name: 'weir_access_refused_total',
+    help: 'Requests that may not come in',
+    labels: ['route', 'reason'],
+    read: () =>
+      routes().flatMap(({ route, cell }) =>
+        ACCESS_REFUSALS.map((reason): Sample => [cell.refused(reason), { route, reason }]),
+      ),
   });
   gauge(registry, {
     name: 'weir_concurrency',

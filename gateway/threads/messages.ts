@@ -4,6 +4,7 @@ import type { RouteConfig } from '../config/route-schema.ts';
 import type { DiscoveryUpdate, ResumePoint } from '../core/discovery-update.ts';
 import type { ServiceSnapshot } from '../pool/snapshot.ts';
 import type { CellPlace } from '../shared/cell.ts';
+import type { TlsInForce } from '../tls/served-certificate.ts';
 
 /** The routes in force, and what their requests share with those of other workers. */
 export interface Routing {
@@ -25,6 +26,9 @@ export interface WorkerBirth {
   readonly routing: Routing;
   readonly sourceCells: ReadonlyMap<string, CellPlace>;
   readonly gatewayCell: CellPlace;
+  readonly tlsCell: CellPlace;
+  /** Certificates with their keys: workers read no files. */
+  readonly tls: TlsInForce;
   /** The version of the newest change among them. */
   readonly version: number;
   readonly reusePort: boolean;
@@ -35,6 +39,8 @@ export type ToWorker =
   | { readonly kind: 'snapshot'; readonly snapshot: ServiceSnapshot }
   /** Other routes are in force. */
   | { readonly kind: 'routes'; readonly routing: Routing }
+  /** Other certificates, or keys of tickets, are in force. */
+  | { readonly kind: 'certificates'; readonly tls: TlsInForce }
   /** Open the listeners. */
   | { readonly kind: 'listen' }
   /** The lease that the worker took is confirmed: ask, from here. */

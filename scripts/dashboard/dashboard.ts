@@ -2,6 +2,7 @@
 import { GATEWAY } from './figures.ts';
 import { DATA_SOURCE, placed, type Row } from './grafana-panels.ts';
 import { degradedRow, discoveryRow, endpointRow, limitsRow, processRow } from './inside-rows.ts';
+import { tlsRow } from './tls-row.ts';
 import { errorRow, latencyRow, overviewRow, trafficRow } from './traffic-rows.ts';
 
 const ROWS: readonly Row[] = [
@@ -13,6 +14,7 @@ const ROWS: readonly Row[] = [
   degradedRow,
   discoveryRow,
   limitsRow,
+  tlsRow,
   processRow,
 ];
 
@@ -21,7 +23,7 @@ export function grafanaDashboard(): object {
   return {
     title: 'Weir',
     uid: 'weir-gateway',
-    description: 'A Weir gateway, or several: traffic, latency, errors, endpoints, discovery, limits, process.',
+    description: 'A Weir gateway, or several: traffic, latency, errors, endpoints, discovery, limits, TLS, process.',
     tags: ['weir'],
     schemaVersion: 39,
     version: 1,

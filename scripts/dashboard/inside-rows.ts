@@ -172,6 +172,18 @@ export const limitsRow: Row = {
       queries: [by('route', rate('weir_rate_limited_total', ROUTE))],
     }),
     curves({
+      title: 'May not come in',
+      meaning:
+        'Requests a second, by what refused them: address, credentials, the service that is asked, or nobody knows.',
+      unit: 'reqps',
+      queries: [
+        {
+          expr: `sum by (route, reason) (${rate('weir_access_refused_total', ROUTE)}) > 0`,
+          legend: '{{route}} {{reason}}',
+        },
+      ],
+    }),
+    curves({
       title: 'Concurrency',
       meaning: 'Requests of routes with a limit that run, and that wait for a place.',
       unit: 'short',
@@ -239,6 +251,13 @@ export const processRow: Row = {
         { expr: `increase(weir_worker_restarts_total{${GATEWAY}}[10m])`, legend: '{{instance}} workers' },
         { expr: `increase(weir_log_lines_dropped_total{${GATEWAY}}[10m])`, legend: '{{instance}} log lines' },
       ],
+    }),
+    curves({
+      title: 'Spans of traces',
+      meaning: 'exported: the collector has them. failed: it could not be given them. dropped: no room to wait for it.',
+      unit: 'ops',
+      queries: [by('result', rate('weir_trace_spans_total', GATEWAY))],
+      isStacked: true,
     }),
     curves({
       title: 'Files that are not in force as written',

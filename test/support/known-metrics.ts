@@ -2,15 +2,18 @@
 import { sourceName } from '../../gateway/config/discovery-schema.ts';
 import { systemClock } from '../../gateway/core/clock.ts';
 import { OUTCOMES } from '../../gateway/core/failure.ts';
+import { SPAN_FATES } from '../../gateway/core/tracing.ts';
+import { CERTIFICATE_RELOADS } from '../../gateway/listener-certificates.ts';
 import { ENDPOINT_STATES } from '../../gateway/pool/view.ts';
 import { RELOAD_RESULTS } from '../../gateway/reloader.ts';
 import { RETRY_DENIALS } from '../../gateway/resilience/retry.ts';
 import { DEGRADED_REASONS } from '../../gateway/shared/degraded-words.ts';
 import { EJECTION_TRIGGERS } from '../../gateway/shared/endpoint-cell.ts';
-import { UNROUTED_REASONS } from '../../gateway/shared/gateway-cell.ts';
-import { DEGRADED_SOURCES, STATUS_CLASSES } from '../../gateway/shared/route-cell.ts';
+import { PROXY_HEADER_FAILURES, UNROUTED_REASONS } from '../../gateway/shared/gateway-cell.ts';
+import { ACCESS_REFUSALS, DEGRADED_SOURCES, STATUS_CLASSES } from '../../gateway/shared/route-cell.ts';
 import { RETRY_REASONS } from '../../gateway/shared/service-cell.ts';
 import { QUERY_RESULTS } from '../../gateway/shared/source-cell.ts';
+import { allocateTlsCell, HANDSHAKE_FAILURES, TLS_VERSIONS } from '../../gateway/shared/tls-cell.ts';
 import { createMetrics } from '../../gateway/telemetry/metrics.ts';
 import { readPromql } from './promql.ts';
 
@@ -25,12 +28,19 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'weir_ejections_total reason': EJECTION_TRIGGERS,
   'weir_retries_total reason': RETRY_REASONS,
   'weir_retries_denied_total reason': RETRY_DENIALS,
+  'weir_access_refused_total reason': ACCESS_REFUSALS,
   'weir_degraded_responses_total reason': DEGRADED_REASONS,
   'weir_degraded_responses_total source': DEGRADED_SOURCES,
   'weir_discovery_queries_total result': QUERY_RESULTS,
   'weir_discovery_queries_total source': ['static', ...sourceName.options],
   'weir_config_reloads_total result': RELOAD_RESULTS,
+  'weir_tls_certificate_reloads_total result': CERTIFICATE_RELOADS,
+  'weir_tls_handshakes_total version': TLS_VERSIONS,
+  'weir_tls_handshakes_total resumed': ['true', 'false'],
+  'weir_tls_handshake_failures_total reason': HANDSHAKE_FAILURES,
   'weir_unrouted_requests_total reason': UNROUTED_REASONS,
+  'weir_proxy_header_failures_total reason': PROXY_HEADER_FAILURES,
+  'weir_trace_spans_total result': SPAN_FATES,
   'weir_concurrency state': ['running', 'waiting'],
   'weir_connections side': ['downstream', 'upstream'],
 };
@@ -48,6 +58,8 @@ export function knownSeries(): ReadonlyMap<string, readonly string[]> {
     limitTable: () => null,
     reloads: () => [],
     quarantinedFiles: () => 0,
+    tlsCell: allocateTlsCell(1),
+    certificateReloads: () => [],
     clock: systemClock,
   });
   const series = new Map<string, readonly string[]>([['up', SCRAPED]]);

@@ -12,6 +12,21 @@ export interface Gateway {
   readonly uptimeSeconds: number;
   readonly leader: { readonly worker: number | null; readonly term: number };
   readonly workers: readonly Worker[];
+  /** Absent in the documents of older versions. */
+  readonly listeners?: readonly Listener[];
+}
+
+export interface Listener {
+  readonly address: string;
+  readonly tls: boolean;
+  readonly certificates: readonly Certificate[];
+}
+
+export interface Certificate {
+  readonly certificate: string;
+  readonly names: readonly string[];
+  readonly notAfter: string | null;
+  readonly problem: string | null;
 }
 
 export interface Worker {

@@ -1,5 +1,5 @@
 // The gateway at a glance: its live plots, its leader and its workers.
-/** @import { Endpoint, View, Worker } from './document.ts' */
+/** @import { Endpoint, Listener, View, Worker } from './document.ts' */
 import { badge } from './badges.js';
 import { byId, element, setText, syncParts } from './dom.js';
 import { clockTime, count, figure, milliseconds, percent, span } from './format.js';
@@ -63,6 +63,7 @@ export class Overview {
       byId('snapshot'),
       `snapshot ${snapshot.version}${snapshot.from === null ? '' : ` from ${snapshot.from}`}${taken}`,
     );
+    setText(byId('listeners'), (gateway.listeners ?? []).map(listenerText).join('; '));
     syncParts({
       parent: this.#workers,
       parts: this.#rows,
@@ -112,6 +113,24 @@ class WorkerRow {
     setText(this.#connections, count(connections));
     setText(this.#lag, milliseconds(eventLoopLagMs));
   }
+}
+
+/** How many certificates of a listener are named. */
+const NAMED = 3;
+
+/**
+ * A listener with its certificates, the ones that expire first.
+ * @param {Listener} listener
+ */
+function listenerText({ address, tls, certificates }) {
+  if (!tls) return address;
+  const served = certificates.filter(({ notAfter }) => notAfter !== null);
+  const sorted = served.toSorted((a, b) => String(a.notAfter).localeCompare(String(b.notAfter)));
+  const named = sorted.slice(0, NAMED).map(({ names, notAfter }) => {
+    return `${names.join(', ')} until ${String(notAfter).slice(0, 10)}`;
+  });
+  const more = served.length > NAMED ? `, and ${served.length - NAMED} more` : '';
+  return `${address} TLS (${named.join(', ')}${more})`;
 }
 
 /**

@@ -1,11 +1,13 @@
 // What is wrong at this moment, in sentences, the worst first.
-/** @import { Level, Problem, Service, View } from './document.ts' */
+/** @import { Level, Listener, Problem, Service, View } from './document.ts' */
 import { many, milliseconds, percent, since, span, until } from './format.js';
 import { isInUse, worst } from './levels.js';
 
 /** A worker that is this late with a snapshot, or that stalls as long, is worth a word. */
 const LATE_MS = 2000;
 const STALL_MS = 200;
+/** A certificate that expires sooner should have been renewed. */
+const SOON_MS = 14 * 86_400_000;
 /** Failures below these are noise. */
 const FAILED_SHARE = 0.05;
 const FAILED_COUNT = 5;
@@ -57,7 +59,25 @@ function gatewaySentences({ document: { gateway, snapshot }, gatewayMs }) {
       found.push({ level: 'warn', text: `worker ${id} is ${milliseconds(eventLoopLagMs)} late with its work` });
     }
   }
-  return found;
+  return [...found, ...certificateSentences(gateway.listeners ?? [], gatewayMs)];
+}
+
+/**
+ * @param {readonly Listener[]} listeners
+ * @param {number} gatewayMs
+ * @returns {Sentence[]}
+ */
+function certificateSentences(listeners, gatewayMs) {
+  const certificates = listeners.flatMap((listener) => listener.certificates);
+  return certificates.flatMap(({ certificate, notAfter, problem }) => {
+    const leftMs = notAfter === null ? SOON_MS : Date.parse(notAfter) - gatewayMs;
+    /** @type {Sentence[]} */
+    const found = problem === null ? [] : [{ level: 'warn', text: `not in force as it is: ${problem}` }];
+    if (leftMs < 0) found.push({ level: 'bad', text: `certificate ${certificate} has expired` });
+    else if (leftMs < SOON_MS)
+      found.push({ level: 'warn', text: `certificate ${certificate} expires in ${span(leftMs)}` });
+    return found;
+  });
 }
 
 /**

@@ -6,7 +6,10 @@ import { rewriteTarget } from '../../routing/rewrite.ts';
 import type { CellPlace } from '../../shared/cell.ts';
 import { RouteCell } from '../../shared/route-cell.ts';
 import { ServiceCell } from '../../shared/service-cell.ts';
+import { speaksHttp2 } from '../route.ts';
 import { asWritten, type ReadRequest } from './asked-request.ts';
+import { explainAccess } from './explain-access.ts';
+import { explainAnswer } from './explain-answer.ts';
 import { candidatesOf, explainEndpoints } from './explain-endpoints.ts';
 import { explainFailure } from './explain-failure.ts';
 import { explainConcurrency, explainLimits } from './explain-limits.ts';
@@ -40,7 +43,8 @@ export interface Routed {
 /** Everything that is to be said of a request once its route is known, but of the route itself. */
 export function explainRouted({ facts, route, read, request }: Routed): RoutedExplanation {
   const { clock, routes, gateway } = facts;
-  const upgrade = !read.isUpgrade ? null : route.websocket ? 'tunnelled' : 'ignored';
+  const isTunnel = route.websocket && !speaksHttp2(route);
+  const upgrade = !read.isUpgrade ? null : isTunnel ? 'tunnelled' : 'ignored';
   const config = upgrade === 'tunnelled' ? forTunnels(route) : route;
   const known = facts.serviceOf(config.service);
   const place = facts.routeCell(config.name);
@@ -48,11 +52,12 @@ export function explainRouted({ facts, route, read, request }: Routed): RoutedEx
   const shared = new ServiceCell(known.snapshot.cell, -1);
   const ofService = routes.filter(({ service }) => service === config.service);
   const parts = { config, routes: ofService, snapshot: known.snapshot, routeCell: place, clock };
-  const rehearsed = rehearse(parts, read, request.client);
+  const { access, seen } = explainAccess(config, { routes: ofService, read, client: request.client });
+  const rehearsed = rehearse(parts, seen, request.client);
   const [first] = rehearsed.attempts;
   const labels = first === undefined ? rehearsed.wanted : first.labels;
   const candidates = candidatesOf({ ...rehearsed, labels, policy: config.balance.policy });
-  const key = explainKey(config, read, request.client);
+  const key = explainKey(config, seen, request.client);
   const service = explainService(config, known, clock);
   const pick = explainPick({ config, rehearsed, candidates, key });
   const isUnknown = service.state === 'unknown';
@@ -61,17 +66,19 @@ export function explainRouted({ facts, route, read, request }: Routed): RoutedEx
   return {
     basis: facts.basis,
     request: { ...request, upgrade },
-    outcome: outcomeOf({ config, read, maxBodyBytes, isInMaintenance, isUnknown, rehearsed, pick }),
+    outcome: outcomeOf({ config, access, read, maxBodyBytes, isInMaintenance, isUnknown, rehearsed, pick }),
+    access,
     forward: forwardOf(config, read, pick),
-    rateLimits: explainLimits(config, read, request.client),
+    rateLimits: explainLimits(config, seen, request.client),
     rateLimited: counts.rateLimited(),
     concurrency: explainConcurrency(config, counts),
     service,
-    split: explainSplit(config, rehearsed, read),
+    split: explainSplit(config, rehearsed, seen),
     key,
     endpoints: explainEndpoints(candidates, { ...rehearsed, labels }, pick.isCertain ? pick.endpoint : null),
     pick: isUnknown ? null : pick,
     failure: explainFailure(config, read, { cell: shared, clock }),
+    answer: upgrade === 'tunnelled' ? null : explainAnswer(config, read),
   };
 }
 

@@ -1,6 +1,8 @@
 // What a request would meet: route, limits, endpoint and failure, found out by the code that decides for real.
+import type { RouteConfig } from '../../config/route-schema.ts';
 import { normalisePath } from '../../routing/path.ts';
 import { clientAddress, compileTrust, type TrustCheck } from '../client-address.ts';
+import { announcedRequest } from '../preflight.ts';
 import {
   ASSUMED_CLIENT,
   type AskedRequest,
@@ -9,7 +11,7 @@ import {
   type RefusedRequest,
   readAsked,
 } from './asked-request.ts';
-import { explainRoute, matchRoutes } from './explain-match.ts';
+import { explainRoute, type Match, matchRoutes } from './explain-match.ts';
 import { type ExplainFacts, explainRouted } from './explain-routed.ts';
 import type { ExplainedOutcome, ExplainedRequest, Explanation } from './explanation.ts';
 import { answerToStar, ownAnswer } from './outcome.ts';
@@ -33,12 +35,19 @@ export function explain(asked: AskedRequest, facts: ExplainFacts): Explanation |
   if ('situation' in read) return unrouted(facts, request, ownAnswer(read.situation, read.why));
   if (read.target === '*') return unrouted(facts, request, answerToStar(read.method));
   if (path === null) return unrouted(facts, request, ownAnswer('bad_request', 'a % without two hexadecimal digits'));
-  const { won, rivals, moreRivals } = matchRoutes(facts.routes, read, path);
+  const { won, rivals, moreRivals } = matchAsked(facts.routes, read, path);
   if (won === undefined) {
     return { ...unrouted(facts, request, ownAnswer('no_route', 'no route matches')), rivals, moreRivals };
   }
   const explained = { ...explainRouted({ facts, route: won.route, read, request }), rivals, moreRivals };
   return finish({ ...explained, route: explainRoute(won) });
+}
+
+/** As the handler does: a preflight belongs to the route of the request that it asks for. */
+function matchAsked(routes: readonly RouteConfig[], read: ReadRequest, path: string): Match {
+  const announced = announcedRequest(read);
+  const match = announced === null ? null : matchRoutes(routes, announced, path);
+  return match?.won !== undefined && match.won.route.cors !== null ? match : matchRoutes(routes, read, path);
 }
 
 type Unfinished = Omit<Explanation, 'summary'>;
@@ -67,6 +76,7 @@ function unrouted(facts: ExplainFacts, request: ExplainedRequest, outcome: Expla
     route: null,
     rivals: [],
     moreRivals: 0,
+    access: null,
     forward: null,
     rateLimits: [],
     rateLimited: 0,
@@ -77,5 +87,6 @@ function unrouted(facts: ExplainFacts, request: ExplainedRequest, outcome: Expla
     endpoints: [],
     pick: null,
     failure: null,
+    answer: null,
   });
 }

@@ -15,6 +15,7 @@ export function explanationText(explanation: Explanation): string {
     ['request', requestLines(explanation)],
     ['route', routeLines(explanation)],
     ['others', rivalLines(explanation)],
+    ['access', accessLines(explanation)],
     ['forwarded', forwardLines(explanation)],
     ['limits', limitLines(explanation)],
     ['service', serviceLines(explanation)],
@@ -23,6 +24,7 @@ export function explanationText(explanation: Explanation): string {
     ['endpoints', endpointLines(explanation.endpoints)],
     ['pick', pickLines(explanation)],
     ['if it fails', failureLines(explanation)],
+    ['answer', answerLines(explanation)],
   ];
   const blocks = sections.filter(([, lines]) => lines.length > 0).map(([name, lines]) => section(name, lines));
   return `${printable(explanation.summary)}\n\n${blocks.join('')}`;
@@ -72,6 +74,17 @@ function rivalLines({ route, request, rivals, moreRivals }: Explanation): string
   if (rivals.length === 0) return route === null && request.path !== null ? ['none comes close'] : [];
   const lines = rivals.map(({ route, why }) => `${route} ${why}`);
   return moreRivals === 0 ? lines : [...lines, `and ${moreRivals} more`];
+}
+
+function accessLines({ access, request }: Explanation): string[] {
+  if (access === null) return [];
+  const { checks, isWelcome, needs, verified } = access;
+  return [
+    ...checks,
+    ...(isWelcome ? [] : [`${request.client} may not come in`]),
+    ...(needs === null ? [] : [`it needs ${needs}, which is not checked here`]),
+    ...(verified.length === 0 ? [] : [`what goes by ${verified.join(', ')} goes by what is verified, unknown here`]),
+  ];
 }
 
 function forwardLines({ forward, request }: Explanation): string[] {
@@ -195,4 +208,18 @@ function deniedLines(retries: NonNullable<Explanation['failure']>['retries']): s
   return [...byReason].flatMap(([why, denied]) => {
     return why === null ? [] : [`not after ${denied.map(({ after }) => after).join(', ')}: ${why}`];
   });
+}
+
+function answerLines({ answer }: Explanation): string[] {
+  if (answer === null) return [];
+  const { compression, adds, removes } = answer;
+  const lines: string[] = [];
+  if (compression !== null) {
+    const { offered, coding } = compression;
+    const others = `not compressed: the client accepts none of ${offered.join(', ')}, or likes it better so`;
+    lines.push(coding === null ? others : `compressed with ${coding}, where there is something to gain`);
+  }
+  if (adds.length > 0) lines.push(`gets ${adds.join(', ')}, where the service says nothing`);
+  if (removes.length > 0) lines.push(`loses ${removes.join(', ')}`);
+  return lines;
 }

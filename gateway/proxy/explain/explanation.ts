@@ -14,6 +14,8 @@ export interface Explanation {
   readonly rivals: readonly Rival[];
   /** How many more of them there are. */
   readonly moreRivals: number;
+  /** Null where everybody may come in and CORS is the service's own affair, and without a route. */
+  readonly access: ExplainedAccess | null;
   readonly forward: ExplainedForward | null;
   /** In the order of the route file; a request must be within all of them. */
   readonly rateLimits: readonly ExplainedLimit[];
@@ -28,6 +30,8 @@ export interface Explanation {
   readonly endpoints: readonly ExplainedEndpoint[];
   readonly pick: ExplainedPick | null;
   readonly failure: ExplainedFailure | null;
+  /** Null where the route does nothing to answers, without a route, and for a tunnel. */
+  readonly answer: ExplainedAnswer | null;
 }
 
 export interface ExplainedRequest {
@@ -76,6 +80,19 @@ export interface Rival {
   readonly matches: boolean;
   /** Why it does not get the request: the end of a sentence that begins with its name. */
   readonly why: string;
+}
+
+export interface ExplainedAccess {
+  /** In their order; nothing secret is in them. */
+  readonly checks: readonly string[];
+  /** Whether the address of the client may come in. */
+  readonly isWelcome: boolean;
+  /** Whether it is a preflight, which needs no credentials. */
+  readonly isPreflight: boolean;
+  /** What it must have to come in, which is not checked here; null for nothing. */
+  readonly needs: string | null;
+  /** Fields by which a limit, a branch or a key goes and which only the checks can tell. */
+  readonly verified: readonly string[];
 }
 
 export interface ExplainedForward {
@@ -209,4 +226,16 @@ export interface ExplainedFailure {
   };
   /** When the fallback answers, and its steps in order; null without one. */
   readonly fallback: { readonly on: readonly string[]; readonly chain: readonly string[] } | null;
+}
+
+export interface ExplainedAnswer {
+  /** Null where the route does not compress. */
+  readonly compression: {
+    readonly offered: readonly string[];
+    /** What this client gets where there is something to compress; null for none of them. */
+    readonly coding: string | null;
+  } | null;
+  /** Lower-case names of security headers that an answer gets where its service says nothing. */
+  readonly adds: readonly string[];
+  readonly removes: readonly string[];
 }

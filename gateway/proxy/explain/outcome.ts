@@ -4,11 +4,12 @@ import { ERROR_ANSWERS, type ErrorSituation } from '../../core/errors.ts';
 import { rewriteTarget } from '../../routing/rewrite.ts';
 import type { DegradedReason } from '../../shared/degraded-words.ts';
 import type { ReadRequest } from './asked-request.ts';
-import type { ExplainedOutcome, ExplainedPick } from './explanation.ts';
+import type { ExplainedAccess, ExplainedOutcome, ExplainedPick } from './explanation.ts';
 import type { Rehearsed } from './rehearsal.ts';
 
 export interface OutcomeParts {
   readonly config: RouteConfig;
+  readonly access: ExplainedAccess | null;
   readonly read: ReadRequest;
   /** The most octets of content that the route takes. */
   readonly maxBodyBytes: number;
@@ -19,9 +20,11 @@ export interface OutcomeParts {
   readonly pick: ExplainedPick;
 }
 
-/** In the order in which a transaction finds out (handler.ts, transaction.ts, attempts.ts). */
+/** In the order in which a transaction finds out (admission.ts, handler.ts, transaction.ts, attempts.ts). */
 export function outcomeOf(parts: OutcomeParts): ExplainedOutcome {
-  const { config, read, maxBodyBytes, isInMaintenance, isUnknown, rehearsed, pick } = parts;
+  const { config, access, read, maxBodyBytes, isInMaintenance, isUnknown, rehearsed, pick } = parts;
+  if (access?.isWelcome === false) return ownAnswer('forbidden', 'the address of the client may not come in');
+  if (access?.isPreflight === true) return { kind: 'answer', status: 204, why: 'a preflight, which needs no service' };
   if (rewriteTarget(read.target, config.rewrite) === undefined) {
     return ownAnswer('rewrite_mismatch', `the path as sent does not begin with ${config.rewrite.stripPrefix}`);
   }

@@ -17,9 +17,12 @@ export function summaryOf({
   route,
   service,
   endpoints,
-}: Pick<Explanation, 'request' | 'outcome' | 'route' | 'service' | 'endpoints'>): string {
-  const what = `${request.method} ${request.host}${request.target}`;
+  access,
+}: Pick<Explanation, 'request' | 'outcome' | 'route' | 'service' | 'endpoints' | 'access'>): string {
+  const asked = `${request.method} ${request.host}${request.target}`;
   const by = `by route ${route?.name}`;
+  const needs = access === null || access.needs === null ? '' : ` with ${access.needs}`;
+  const what = outcome.kind === 'answer' ? asked : asked + needs;
   switch (outcome.kind) {
     case 'endpoint': {
       if (outcome.isCertain) return `${what} goes to ${outcome.endpoint} of ${service?.name} ${by}`;

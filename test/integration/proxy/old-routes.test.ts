@@ -12,6 +12,7 @@ import { Catalog } from '../../../gateway/pool/catalog.ts';
 import { DataPlane, type Routing } from '../../../gateway/proxy/data-plane.ts';
 import { allocateGatewayCell, GatewayCell } from '../../../gateway/shared/gateway-cell.ts';
 import { allocateRouteCell } from '../../../gateway/shared/route-cell.ts';
+import { allocateTlsCell, TlsCell } from '../../../gateway/shared/tls-cell.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { type StreamService, startStreamService } from '../../support/long-streams.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -51,10 +52,18 @@ describe('routes that were replaced', () => {
     const gateway: GatewayConfig = gatewaySchema.parse({ listen: [{ address: '127.0.0.1:1' }] });
     plane = owned.adopt(
       new DataPlane({
-        gateway: { ...gateway, listen: [{ host: '127.0.0.1', port: 0 }] },
+        gateway: {
+          ...gateway,
+          listen: [
+            { host: '127.0.0.1', port: 0, tls: null, http2: false, proxyProtocol: [], redirect: null, hsts: null },
+          ],
+        },
         // A worker keeps what it was born with.
         routing,
         onKept: () => undefined,
+        gatehouse: { prepare: () => new Map(), stop: async () => undefined },
+        tls: { materials: new Map(), ticketKeys: new Uint8Array(48) },
+        tlsCounts: new TlsCell(allocateTlsCell(1), 0),
         cell: new GatewayCell(allocateGatewayCell(1), 0),
         lane: 0,
         reusePort: false,

@@ -288,7 +288,7 @@ describe('a WebSocket', () => {
     client.send(reply);
     await waitFor(() => upstream.received().endsWith(reply), { limitMs: 1000, what: 'the reply' });
     upstream.connections[0]?.socket.end();
-    await client.untilClosed(1000);
+    await client.untilClosed(5000);
     await freed(upstream);
   });
 
@@ -366,7 +366,7 @@ describe('the connection limit', () => {
     one.send(GET);
     await one.until('\r\n\r\nok');
     const three = await RawClient.connect(gateway.port);
-    await three.untilClosed(1000);
+    await three.untilClosed(5000);
     one.close();
     await waitFor(() => gateway.connections().downstream === 1, { limitMs: 1000, what: 'the place to be free' });
     expect(await exchange(gateway.port, get('/'))).toContain('200 OK');
@@ -419,7 +419,7 @@ describe('draining', () => {
     busy.send(GET);
     await waitFor(() => upstream.received().split('GET /').length === 3, { limitMs: 1000, what: 'the second request' });
     const drained = gateway.drain();
-    await idle.untilClosed(1000);
+    await idle.untilClosed(5000);
     expect(busy.isClosed).toBe(false);
     answer();
     expect(await busy.untilClosed(3000)).toContain('Connection: close\r\n');

@@ -41,7 +41,7 @@ const SERVICE: ServiceDocument = {
   endpoints: [ENDPOINT],
 };
 
-function pageOf(services: readonly object[]): string {
+function pageOf(services: readonly object[], gateway: object = {}): string {
   return JSON.stringify({
     gateway: {
       version: '0.1.0',
@@ -50,17 +50,53 @@ function pageOf(services: readonly object[]): string {
       uptimeSeconds: 7384,
       leader: { worker: 1, term: 1 },
       workers: [{ id: 1 }, { id: 2 }],
+      ...gateway,
     },
     snapshot: { version: 7, takenAt: null, from: 'consul' },
     services,
   });
 }
 
-function linesOf(services: readonly object[], isColoured = false): string[] {
-  const page = readUpstreams(pageOf(services));
+function linesOf(services: readonly object[], isColoured = false, gateway: object = {}): string[] {
+  const page = readUpstreams(pageOf(services, gateway));
   if (page === undefined) throw new Error('it was not read');
   return upstreamsLines(page, page.services, paintFor(isColoured, {}));
 }
+
+describe('the listeners above the table', () => {
+  const certificate = (names: string[], days: number, problem: string | null = null) => {
+    const notAfter = new Date(Date.parse('2026-11-29T12:03:04Z') + days * 86_400_000).toISOString();
+    return { certificate: 'a.pem', names, notAfter, problem };
+  };
+  const shown = (listeners: unknown) => linesOf([SERVICE], false, { listeners }).slice(1, -3);
+
+  it('show their certificates, the ones that expire first', () => {
+    const certificates = [
+      certificate(['a', '*.a'], 80),
+      certificate(['b'], -1, 'b.key: \u001b[2J'),
+      certificate([], 3),
+    ];
+    expect(
+      shown([
+        { address: '0.0.0.0:443', tls: true, certificates },
+        { address: 'a:80', tls: false, certificates: [] },
+      ]),
+    ).toEqual([
+      '0.0.0.0:443 TLS: b, expired',
+      '0.0.0.0:443 TLS: no name, expires in 3d',
+      '0.0.0.0:443 TLS: a, *.a, expires in 80d',
+      'b.key: \\u{1b}[2J',
+      '',
+    ]);
+  });
+
+  it('show no more than a few, and none of a gateway that does not tell', () => {
+    const certificates = Array.from({ length: 9 }, (_, at) => certificate([`a${at}`], 20 + at));
+    expect(shown([{ address: 'a:443', tls: true, certificates }]).at(-2)).toBe('a:443 TLS: and 4 more certificates');
+    for (const listeners of [undefined, null, 'x', [null], [{ address: 'a:1' }]])
+      expect(shown(listeners)).toEqual(['']);
+  });
+});
 
 describe('the table of pools', () => {
   it('has a line for the gateway, one for each service and one for each endpoint', () => {

@@ -8,7 +8,7 @@ const KIB = 1024;
 describe('an empty gateway.yaml', () => {
   it('has every default of the contract (SPEC 2.1)', () => {
     expect(valid(checkGateway(''))).toEqual({
-      listen: [{ host: '0.0.0.0', port: 8080 }],
+      listen: [{ host: '0.0.0.0', port: 8080, tls: null, http2: false, proxyProtocol: [], redirect: null, hsts: null }],
       admin: { host: '127.0.0.1', port: 9901, token: '' },
       workers: 'auto',
       routes: '../routes',
@@ -48,6 +48,7 @@ describe('an empty gateway.yaml', () => {
       shutdown: { drainMs: 30_000 },
       log: { level: 'info', format: 'json', file: '', access: true, accessFormat: 'json' },
       degradedCache: { maxBytes: 64 * 1024 ** 2, maxEntryBytes: 1024 ** 2 },
+      tracing: null,
     });
   });
 
@@ -64,8 +65,8 @@ describe('accepted values', () => {
       'listen: [{ address: "[::]:80" }, { address: a.example:81 }]',
       ['listen'],
       [
-        { host: '::', port: 80 },
-        { host: 'a.example', port: 81 },
+        { host: '::', port: 80, tls: null, http2: false, proxyProtocol: [], redirect: null, hsts: null },
+        { host: 'a.example', port: 81, tls: null, http2: false, proxyProtocol: [], redirect: null, hsts: null },
       ],
     ],
     ['admin: { address: 0.0.0.0:9901, token: x }', ['admin'], { host: '0.0.0.0', port: 9901, token: 'x' }],

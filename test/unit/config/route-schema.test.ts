@@ -18,6 +18,12 @@ describe('a route file with nothing but a service', () => {
       breaker: null,
       rateLimit: [],
       concurrency: null,
+      allow: [],
+      deny: [],
+      auth: null,
+      cors: null,
+      compress: null,
+      securityHeaders: null,
       timeout: { connectMs: 2000, responseMs: 30_000, idleMs: 60_000, totalMs: Number.POSITIVE_INFINITY },
       retry: {
         attempts: 3,

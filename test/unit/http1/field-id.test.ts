@@ -4,7 +4,7 @@ import { OCTETS, octetOf, TOKEN } from './parsing.ts';
 
 /** The names by the keys of FIELD: `contentLength` is `content-length`. */
 const NAMES = Object.entries(FIELD)
-  .filter(([key]) => key !== 'other' && key !== 'xForwardedOther')
+  .filter(([key]) => !['other', 'xForwardedOther', 'clientCertificate'].includes(key))
   .map(([key, id]) => [key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), id] as const);
 
 function idOf(name: string): number {
@@ -19,7 +19,8 @@ function titleCase(name: string): string {
 function expectedOf(name: string): number {
   const dashed = name.toLowerCase().replaceAll('_', '-');
   const isAlias = dashed.startsWith('x-forwarded-') || dashed === 'x-real-ip' || dashed === 'x-request-id';
-  return isAlias ? FIELD.xForwardedOther : FIELD.other;
+  if (isAlias) return FIELD.xForwardedOther;
+  return /^(?:client-cert(?:-chain)?|x-client-cert(?:-.*)?)$/.test(dashed) ? FIELD.clientCertificate : FIELD.other;
 }
 
 describe('the meaning of a field', () => {
@@ -48,6 +49,20 @@ describe('the meaning of a field', () => {
     '%s claims to say where a request came from',
     (name) => {
       expect(idOf(name)).toBe(FIELD.xForwardedOther);
+    },
+  );
+
+  it.each([
+    ...['Client-Cert', 'client_cert', 'Client-Cert-Chain', 'CLIENT_CERT_CHAIN', 'X-Client-Cert', 'x_client_cert'],
+    ...['X-Client-Cert-Subject', 'X_Client-Cert_Fingerprint', 'x-client-cert-', 'X-Client-Cert-San'],
+  ])('%s claims to tell of a certificate of the client', (name) => {
+    expect(idOf(name)).toBe(FIELD.clientCertificate);
+  });
+
+  it.each(['client-certainty', 'client-cert-', 'client-certs', 'x-client-certs', 'x-client-cer', 'client'])(
+    '%s is a field as any',
+    (name) => {
+      expect(idOf(name)).toBe(FIELD.other);
     },
   );
 

@@ -42,6 +42,7 @@ describe('the Grafana dashboard', () => {
       'Degraded',
       'Discovery',
       'Limits',
+      'TLS',
       'Process',
     ]);
   });

@@ -185,8 +185,10 @@ describe('a request for a WebSocket', () => {
   });
 
   it('is a plain request where the route tunnels none, and where it does not ask well', () => {
-    const { request, failure } = sceneOf({ websocket: false }).explain({ headers });
-    expect([request.upgrade, failure?.attempts]).toEqual(['ignored', 3]);
+    for (const route of [{ websocket: false }, { protocol: 'h2c' }]) {
+      const { request, failure } = sceneOf(route).explain({ headers });
+      expect([request.upgrade, failure?.attempts]).toEqual(['ignored', 3]);
+    }
     for (const asked of [{ headers: ['Upgrade: websocket'] }, { headers, method: 'POST' }, {}]) {
       expect(sceneOf({}).explain(asked).request.upgrade).toBeNull();
     }

@@ -1,0 +1,21 @@
+// Field lines of an answer as node:http2 takes them.
+import { describe, expect, it } from 'vitest';
+import { appendFields, fieldsByName } from '../../../../gateway/proxy/http2/answer-fields.ts';
+
+describe('field lines', () => {
+  it('become names and values in their order, without blanks around them', () => {
+    const list = [':status', '200'];
+    appendFields(list, 'A:  b c\t\r\nEmpty:\r\na: x:y\r\n');
+    expect(list).toEqual([':status', '200', 'A', 'b c', 'Empty', '', 'a', 'x:y']);
+  });
+
+  it('become values by name, several under one', () => {
+    expect({ ...fieldsByName('Link: </a>\r\nX: 1\r\nlink: </b>\r\n') }).toEqual({ link: ['</a>', '</b>'], x: ['1'] });
+  });
+
+  it('end where there is no line any more', () => {
+    const list: string[] = [];
+    appendFields(list, 'a: b\r\nno line');
+    expect(list).toEqual(['a', 'b']);
+  });
+});
