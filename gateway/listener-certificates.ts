@@ -57,7 +57,7 @@ export class ListenerCertificates {
     this.#options = options;
     this.#watch = new FileWatch({
       files: () => this.#watched,
-      onChange: async () => void (await this.refresh()),
+      onChange: () => this.#look(),
     });
   }
 
@@ -67,6 +67,15 @@ export class ListenerCertificates {
     await this.#watch.start();
     this.#timers.push(setInterval(() => this.#rotate(), TICKET_KEY_LIFE_MS).unref());
     this.#timers.push(setInterval(() => this.#remind(this.#served()), REMIND_MS).unref());
+  }
+
+  /** No fault of a file may end the watching. */
+  async #look(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'certificates could not be read again');
+    }
   }
 
   stop(): void {

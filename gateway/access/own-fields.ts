@@ -1,11 +1,11 @@
 // Names of fields that tell a service who a request comes from: nobody but Weir may send them.
 import type { AuthRules } from './access-rules.ts';
 
-/** The most hyphens that such a name may have: each doubles the number of its spellings. */
+/** The most hyphens and underscores that such a name may have: each doubles the number of its spellings. */
 export const MOST_HYPHENS = 5;
 
 /**
- * The lower-case names and their spellings with `_` for `-`: services behind CGI, WSGI or FastCGI read both as one name,
+ * The lower-case names and their spellings with `_` for `-` and the other way: services behind CGI, WSGI or FastCGI read both as one name,
  * so both are taken out of what clients send.
  */
 export function ownFields(names: readonly string[]): ReadonlySet<string> {
@@ -25,7 +25,7 @@ export function toldFields(auth: AuthRules): readonly string[] {
 }
 
 function spellings(name: string): string[] {
-  return name.split('-').reduce<string[]>((begun, part, at) => {
+  return name.split(/[-_]/).reduce<string[]>((begun, part, at) => {
     return at === 0 ? [part] : begun.flatMap((start) => [`${start}-${part}`, `${start}_${part}`]);
   }, []);
 }

@@ -42,7 +42,9 @@ function isSecret(key: string, value: unknown): boolean {
   return SECRET_KEY.test(key) && typeof value === 'string' && value !== '';
 }
 
-/** URLs may carry a user and a password, which may hold an @ of its own. */
+/** URLs may carry a user and a password, which may hold an @ of its own, and keys in their query. */
 function withoutCredentials(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1***@');
+  return text
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1***@')
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^?#]*\?).+/i, '$1***');
 }

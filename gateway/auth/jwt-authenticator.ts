@@ -13,7 +13,7 @@ import {
   UNAVAILABLE,
   type Verdict,
 } from '../access/gatekeeper.ts';
-import type { VerificationKey } from '../access/key-set.ts';
+import { fittingKeys, type VerificationKey } from '../access/key-set.ts';
 import { ownFields } from '../access/own-fields.ts';
 import type { Clock } from '../core/clock.ts';
 import { JointChecks } from './joint-checks.ts';
@@ -34,6 +34,8 @@ const MOST_REMEMBERED = 10_000;
 
 /** Distinct tokens that are verified at a time. */
 const MOST_OPEN = 500;
+/** Of tokens that name a key which is not known, or while none is. */
+const MOST_UNKNOWN = 100;
 
 interface Remembered {
   readonly verdict: Verdict;
@@ -52,6 +54,7 @@ export class JwtAuthenticator implements Authenticator {
   readonly #invalid: Verdict;
   readonly #remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
   readonly #open = new JointChecks(MOST_OPEN);
+  readonly #unknown = new JointChecks(MOST_UNKNOWN);
 
   constructor(rules: JwtRules, parts: JwtParts) {
     this.#rules = rules;
@@ -89,7 +92,11 @@ export class JwtAuthenticator implements Authenticator {
       decided(this.#invalid);
       return null;
     }
-    const pending = this.#open.join(key, decided, (decide) => {
+    const keys = this.#parts.keys.current();
+    const isKnown = keys !== null && fittingKeys(keys, header).length > 0;
+    // Who names keys that nobody knows must not take the places of the others while the issuer is asked.
+    const checks = isKnown ? this.#open : this.#unknown;
+    const pending = checks.join(key, decided, (decide) => {
       this.#verdict(token, header, key).then(decide, () => decide(UNAVAILABLE));
       return () => undefined;
     });

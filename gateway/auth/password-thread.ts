@@ -60,8 +60,9 @@ export class PasswordThread {
   }
 
   #countOf(client: string): number {
-    let count = this.#running?.client === client ? 1 : 0;
-    for (const task of this.#waiting) if (task.client === client) count++;
+    const network = networkOf(client);
+    let count = this.#running !== null && networkOf(this.#running.client) === network ? 1 : 0;
+    for (const task of this.#waiting) if (networkOf(task.client) === network) count++;
     return count;
   }
 
@@ -70,7 +71,14 @@ export class PasswordThread {
     const task = this.#waiting.shift();
     if (task === undefined) return;
     this.#running = task;
-    this.#worker ??= this.#start();
+    try {
+      this.#worker ??= this.#start();
+    } catch {
+      // The system has no room for another thread.
+      this.#failedMs = performance.now();
+      this.#lost();
+      return;
+    }
     this.#worker.postMessage({ hash: task.hash, password: task.password });
   }
 
@@ -105,4 +113,11 @@ export class PasswordThread {
     this.#running = null;
     for (const task of lost) task.done('unknown');
   }
+}
+
+/** Whose places they are: a customer with IPv6 has a /64. */
+function networkOf(client: string): string {
+  if (!client.includes(':')) return client;
+  const [start = ''] = client.split('::');
+  return [...start.split(':'), '0', '0', '0', '0'].slice(0, 4).join(':');
 }

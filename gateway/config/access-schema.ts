@@ -24,10 +24,10 @@ const crossingName = text('a header name, other than those that Weir sets itself
 
 /** A field that tells the service who a request comes from. */
 const identityName = text(
-  `a header name with at most ${MOST_HYPHENS} hyphens, other than those that Weir sets itself`,
+  `a header name with at most ${MOST_HYPHENS} hyphens or underscores, other than those that Weir sets itself`,
   (written) => {
     const name = written.toLowerCase();
-    return TOKEN.test(name) && !TAKEN.test(name) && name.split('-').length <= MOST_HYPHENS + 1 ? name : undefined;
+    return TOKEN.test(name) && !TAKEN.test(name) && name.split(/[-_]/).length <= MOST_HYPHENS + 1 ? name : undefined;
   },
 );
 

@@ -112,13 +112,13 @@ export const ERROR_ANSWERS = {
   http_response_timeout: gatewayTimeout('http_response_timeout', 'The service did not answer in time.'),
   bad_request: refused(400, 'Bad Request', 'The request is malformed.'),
   plain_http: refused(400, 'Bad Request', 'This port speaks HTTPS, and the request came in plain HTTP.'),
-  rewrite_mismatch: refused(400, 'Bad Request', 'The path does not start with the prefix that this route removes.'),
+  rewrite_mismatch: refused(400, 'Bad Request', 'The path cannot be rewritten as this route says.'),
   method_not_allowed: refused(405, 'Method Not Allowed', 'This method is not available here.'),
   request_timeout: refused(408, 'Request Timeout', 'The request did not arrive in time.'),
   content_too_large: refused(413, 'Content Too Large', 'The content is larger than this route accepts.'),
   uri_too_long: refused(414, 'URI Too Long', 'The request line is longer than this gateway accepts.'),
   fields_too_large: refused(431, 'Request Header Fields Too Large', 'The header is larger than this gateway accepts.'),
-  not_implemented: refused(501, 'Not Implemented', 'The transfer coding is not supported.'),
+  not_implemented: refused(501, 'Not Implemented', 'This transfer coding or protocol is not supported here.'),
 } as const satisfies Readonly<Record<AttemptFailure | string, ErrorAnswer>>;
 
 export type ErrorSituation = keyof typeof ERROR_ANSWERS;

@@ -13,7 +13,7 @@ export const IS_TOKEN: Uint8Array = tableOf((octet) => /[!#$%&'*+\-.^_`|~0-9A-Za
 export const IS_VALUE: Uint8Array = tableOf((octet) => octet === HTAB || (octet >= SP && octet !== 0x7f));
 
 /** What a request target may hold: everything that is visible, and obs-text, which some clients send raw. */
-export const IS_TARGET: Uint8Array = tableOf((octet) => octet > SP && octet !== 0x7f);
+export const IS_TARGET: Uint8Array = tableOf((octet) => octet > SP && octet !== 0x23 && octet !== 0x7f);
 
 export function isBlank(octet: number): boolean {
   return octet === SP || octet === HTAB;

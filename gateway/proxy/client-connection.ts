@@ -9,7 +9,7 @@ import type { Violation } from '../http1/violation.ts';
 import { rawErrorAnswer, situationOf } from './answers.ts';
 import type { ClientPeer } from './client-address.ts';
 import { ClientDeadlines } from './client-deadlines.ts';
-import { ClientExchange, type ExchangeWire, type HandedOver } from './client-exchange.ts';
+import { ClientExchange, type ExchangeWire } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import { PipelinedInput } from './pipelined-input.ts';
 import { type ContentOwner, IncomingContent } from './request-content.ts';
@@ -133,8 +133,10 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     this.#isHalfClosed = true;
     const exchange = this.#exchange;
     const isWhole = exchange !== undefined && !exchange.isUpgrade && exchange.content?.isComplete !== false;
-    if (!isWhole) this.destroy();
-    else this.#deadlines.awaitProgress();
+    if (isWhole) this.#deadlines.awaitProgress();
+    // The last answer may still be on its way to a slow reader.
+    else if (this.#phase === 'idle' && !this.#reader.isUnfinished) this.#linger();
+    else this.destroy();
   };
 
   readonly #onDrain = (): void => {
@@ -167,9 +169,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   /** The reader has a whole head, which ends in `piece` at `end`. */
   #readRequest(piece: Buffer, end: number): void {
-    const { text } = this.#reader;
     const head = this.#head;
-    const address = this.#parse(text);
+    const address = this.#parse(this.#reader.text);
     if (typeof address === 'string') {
       this.#refuse(address);
       return;
@@ -266,7 +267,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     return address;
   }
 
-  handOver(): HandedOver {
+  handOver() {
     const socket = this.#socket;
     this.#exchange = undefined;
     this.#phase = 'closed';

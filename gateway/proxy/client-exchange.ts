@@ -1,11 +1,17 @@
 // One request on a client connection and its answer, written with as few system calls as it takes.
-import type { Socket } from 'node:net';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { Framing } from '../http1/framing.ts';
 import type { RequestHead } from '../http1/request-head.ts';
 import type { ClientPeer } from './client-address.ts';
 import type { ClientDeadlines } from './client-deadlines.ts';
-import type { AnswerHead, ContentLimits, Exchange, ExchangeEvents, RequestContent } from './exchange.ts';
+import type {
+  AnswerHead,
+  ContentLimits,
+  ExchangeEvents,
+  HandedOver,
+  RequestContent,
+  UpgradableExchange,
+} from './exchange.ts';
 import { withHsts } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
 import type { IncomingContent } from './request-content.ts';
@@ -13,13 +19,6 @@ import type { RequestAddress } from './request-line.ts';
 
 /** Pieces up to this size are copied behind what is collected; larger ones are handed over as they are. */
 const COPY_BYTES = 16_384;
-
-/** A connection that is no exchange's any more. */
-export interface HandedOver {
-  readonly socket: Socket;
-  /** What was read of it, from the request that asks for the upgrade on. */
-  readonly octets: Buffer;
-}
 
 /** The connection as its exchange uses it. */
 export interface ExchangeWire {
@@ -47,7 +46,7 @@ export interface ExchangeParts {
   readonly isUpgrade: boolean;
 }
 
-export class ClientExchange implements Exchange {
+export class ClientExchange implements UpgradableExchange {
   readonly method: string;
   readonly target: string;
   readonly host: string;

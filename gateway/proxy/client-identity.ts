@@ -2,7 +2,10 @@
 import type { X509Certificate } from 'node:crypto';
 
 /** The parts of a certificate that services are told. */
-export type IdentityCertificate = Pick<X509Certificate, 'raw' | 'subject' | 'fingerprint256'>;
+export interface IdentityCertificate extends Pick<X509Certificate, 'raw' | 'fingerprint256'> {
+  /** Node leaves it undefined where it is empty, whatever its types say. */
+  readonly subject: string | undefined;
+}
 
 /**
  * `Client-Cert` is the certificate as RFC 9440 writes it, `X-Client-Cert-Subject` its subject as RFC 4514 does, and
@@ -14,8 +17,8 @@ export function identityLines({ raw, subject, fingerprint256 }: IdentityCertific
 }
 
 /** Node gives one attribute a line, the most general first, escaped but for what is not ASCII. */
-function distinguishedName(subject: string): string {
-  return subject
+function distinguishedName(subject: string | undefined): string {
+  return (subject ?? '')
     .split('\n')
     .toReversed()
     .join(',')

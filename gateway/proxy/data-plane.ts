@@ -17,12 +17,12 @@ import { LimitTable } from '../shared/limit-table.ts';
 import type { TlsCell } from '../shared/tls-cell.ts';
 import { materialKey, type TlsInForce } from '../tls/served-certificate.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
-import { ClientExchange } from './client-exchange.ts';
-import { RequestHandler, type RouteTableHolder, refusedRecord } from './handler.ts';
+import { isUpgradable } from './exchange.ts';
+import { RequestHandler, type RoutesInPlace, type RouteTableHolder, refusedRecord } from './handler.ts';
 import { HttpDate } from './http-date.ts';
 import { Listener, type ListenerTls, type ProxyProtocol } from './listener.ts';
 import { PoolSet } from './pool-set.ts';
-import { prepareRoute, type Route } from './route.ts';
+import { prepareRoute } from './route.ts';
 import type { TakeRecord } from './routed-request.ts';
 import { type KeptUnder, StaleCache } from './stale-cache.ts';
 import { Sweep } from './sweep.ts';
@@ -158,7 +158,7 @@ export class DataPlane {
     await this.drain();
   }
 
-  #prepareTable({ routes, routeCells, limitTable, services }: Routing): RouteTable<Route> {
+  #prepareTable({ routes, routeCells, limitTable, services }: Routing): RoutesInPlace {
     const { lane, gateway, gatehouse } = this.#options;
     const gatekeepers = gatehouse.prepare(routes);
     this.#pools.replace(routes, services);
@@ -183,7 +183,7 @@ export class DataPlane {
     );
     for (const [key, target] of this.#fallbackTargets) if (!targets.has(key)) this.#upstream.forget(target);
     this.#fallbackTargets = targets;
-    return prepared;
+    return { table: prepared, isGuarded: gatekeepers.size > 0 };
   }
 
   #createListener(config: ListenerConfig, isTrusted: TrustCheck): Listener {
@@ -204,7 +204,7 @@ export class DataPlane {
       redirect: config.redirect,
       portLine: `X-Forwarded-Port: ${config.port}\r\n`,
       openTunnel: (exchange, described) => {
-        if (exchange instanceof ClientExchange) listener.openTunnel(exchange, described);
+        if (isUpgradable(exchange)) listener.openTunnel(exchange, described);
       },
     });
     const listener = new Listener({

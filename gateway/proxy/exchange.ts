@@ -1,4 +1,5 @@
 // The seam in front: one request of a client and the means to answer it, whatever codec carries it.
+import type { Duplex } from 'node:stream';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { Framing } from '../http1/framing.ts';
 import type { ClientPeer } from './client-address.ts';
@@ -93,4 +94,21 @@ export interface Exchange extends RequestDescription {
   end(trailers: string): void;
   /** Ends the connection so that the client can tell that the answer is incomplete. */
   breakOff(): void;
+}
+
+/** What carried an exchange and is its no more: a connection, or what stands for one. */
+export interface HandedOver {
+  readonly socket: Duplex;
+  /** What was read of it, from the request in HTTP/1.1 that asks for the upgrade on. */
+  readonly octets: Buffer;
+}
+
+/** An exchange whose client can be given a tunnel. */
+export interface UpgradableExchange extends Exchange {
+  /** Gives away what carries it; nothing more is written here. */
+  takeOver(): HandedOver;
+}
+
+export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange {
+  return exchange.isUpgrade && 'takeOver' in exchange;
 }

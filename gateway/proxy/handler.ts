@@ -4,7 +4,7 @@ import type { AccessRecord } from '../core/access-record.ts';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { RequestTrace, Tracer } from '../core/tracing.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
-import { normalisePath, withoutQuery } from '../routing/path.ts';
+import { lenientPath, normalisePath, withoutQuery } from '../routing/path.ts';
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
 import { Admission } from './admission.ts';
@@ -64,7 +64,13 @@ interface Known {
 
 /** The routes in force: other ones take their place by one assignment. */
 export interface RouteTableHolder {
-  current: RouteTable<Route>;
+  current: RoutesInPlace;
+}
+
+export interface RoutesInPlace {
+  readonly table: RouteTable<Route>;
+  /** Whether any of them checks who comes in. */
+  readonly isGuarded: boolean;
 }
 
 export class RequestHandler {
@@ -105,6 +111,10 @@ export class RequestHandler {
       this.#answerItself(exchange, described, { identity: admitted.identity, lines });
     } else if (exchange.isUpgrade && route.config.websocket && !route.isHttp2) {
       this.#options.openTunnel(exchange, described);
+    } else if (exchange.isUpgrade && exchange.version === '2') {
+      // It asks for a tunnel and nothing else (RFC 8441): any success would say that it has one.
+      const lines = routeLines(route, exchange, '');
+      this.#answerItself(exchange, 'not_implemented', { identity: admitted.identity, lines });
     } else {
       const { compression } = route;
       const compressed = compression === null ? null : new CompressedExchange(exchange, compression);
@@ -118,11 +128,15 @@ export class RequestHandler {
     if (path === undefined) return 'bad_request';
     if (this.#options.redirect !== null && isRedirected(path))
       return request.host === '' ? 'bad_request' : 'redirected';
-    const { current } = this.#routes;
-    const announced = announcedRequest(request);
-    const wanted = announced === null ? undefined : current.find(announced, path);
-    if (wanted !== undefined && wanted.gatekeeper !== null && wanted.gatekeeper.cors !== null) return wanted;
-    return current.find(request, path) ?? 'no_route';
+    const { table, isGuarded } = this.#routes.current;
+    if (isGuarded) {
+      const announced = announcedRequest(request);
+      const wanted = announced === null ? undefined : table.find(announced, path);
+      if (wanted !== undefined && wanted.gatekeeper !== null && wanted.gatekeeper.cors !== null) return wanted;
+      const found = table.find(request, path);
+      return isEvasive(table, request, found) ? 'bad_request' : (found ?? 'no_route');
+    }
+    return table.find(request, path) ?? 'no_route';
   }
 
   /** The request as it goes upstream, or why it cannot. */
@@ -229,6 +243,19 @@ export class RequestHandler {
     const [accept, contentType] = [exchange.header('accept'), exchange.header('content-type')];
     return errorAnswer(situation, requestId, { accept, contentType, lines });
   }
+}
+
+/**
+ * Whether a lenient service would read the path as one that a route guards, while the route that it found does not: `//admin`
+ * is `/admin` to some.
+ */
+function isEvasive(table: RouteTable<Route>, request: RequestDescription, found: Route | undefined): boolean {
+  // As it was sent: a dot segment that follows an empty one leads elsewhere once the empty one is gone.
+  const sent = withoutQuery(request.target);
+  const lenient = lenientPath(sent);
+  if (lenient === sent) return false;
+  const meant = table.find(request, normalisePath(lenient) ?? lenient);
+  return meant !== undefined && meant !== found && meant.gatekeeper !== null && !meant.gatekeeper.isOpen;
 }
 
 /** The record of a request that was refused for its head: nothing in it can be relied on. */

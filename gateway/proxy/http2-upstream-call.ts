@@ -1,5 +1,6 @@
 // One request on a stream of an HTTP/2 connection to an endpoint, and its answer.
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
+import { addAbortSignal } from 'node:stream';
 import { isGrpcType } from '../core/grpc-status.ts';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { ContentSink } from './exchange.ts';
@@ -23,7 +24,12 @@ export interface CallCarrier {
   suspect(): void;
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_FLAG_END_STREAM } = constants;
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants;
+/**
+ * Destroys a stream so that it is reset with CANCEL and not ended first, as `close` would: a request that broke off must
+ * not look whole.
+ */
+const ABORTED = AbortSignal.abort();
 /** More interim responses than this to one request are an attack. */
 const MAX_INTERIM = 32;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -251,9 +257,9 @@ export class Http2Call implements UpstreamCall, ContentSink {
     const hasBegun = this.#phase !== 'waiting';
     this.#phase = 'over';
     if (!this.#isRequestWhole && hasBegun) this.request.content?.detach();
-    if (!isGood) this.#stream?.close(NGHTTP2_CANCEL);
-    // The answer is whole: the rest of the request is of no use to anybody.
-    else if (!this.#isRequestWhole) this.#stream?.close(NGHTTP2_NO_ERROR);
+    const stream = this.#stream;
+    if (stream !== undefined && !this.#isRequestWhole) addAbortSignal(ABORTED, stream);
+    else if (!isGood) stream?.close(NGHTTP2_CANCEL);
     if (this.#received !== undefined) this.#carrier?.heads.give(this.#received);
     this.#received = undefined;
     this.#carrier?.callEnded(this, isGood);

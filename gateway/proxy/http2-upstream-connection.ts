@@ -141,6 +141,8 @@ export class Http2UpstreamConnection implements Sweepable, CallCarrier {
   }
 
   failureOf({ id, rstCode }: ClientHttp2Stream, hasResponse: boolean): UpstreamFailure {
+    // It refuses whatever comes on this connection: others go elsewhere.
+    if (rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM && !this.#isRetired) this.#leave();
     const isUntaken = id === undefined || id > this.#lastStream;
     if (isUntaken || rstCode === constants.NGHTTP2_REFUSED_STREAM) {
       const detail = isUntaken
@@ -241,6 +243,10 @@ export class Http2UpstreamConnection implements Sweepable, CallCarrier {
 
   #leaving(lastStream: number): void {
     this.#lastStream = lastStream;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#isRetired = true;
     this.#pool.lost();
     this.#sendAway();

@@ -14,9 +14,8 @@ import type { ListenerMaterial } from '../tls/served-certificate.ts';
 import { rawErrorAnswer } from './answers.ts';
 import { type ClientPeer, describePeer, type TrustCheck } from './client-address.ts';
 import { ClientConnection } from './client-connection.ts';
-import type { ClientExchange } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, UpgradableExchange } from './exchange.ts';
 import { hstsLineOf } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
@@ -193,9 +192,9 @@ export class Listener implements ConnectionHost {
   }
 
   /** Takes over the connection of an exchange whose request is to be upgraded. */
-  openTunnel(exchange: ClientExchange, described: Described): void {
-    const { method, target, host } = exchange;
-    const head = { method, target, host, userAgent: exchange.header('user-agent') ?? null };
+  openTunnel(exchange: UpgradableExchange, described: Described): void {
+    const { method, target, host, version } = exchange;
+    const head = { method, target, host, version, userAgent: exchange.header('user-agent') ?? null };
     const { socket, octets } = exchange.takeOver();
     this.#upgrading.set(socket, { head, described });
     socket.unshift(octets);

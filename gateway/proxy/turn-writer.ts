@@ -16,6 +16,8 @@ export class TurnWriter {
   readonly #socket: Socket;
   readonly #onFull: () => void;
   #held = '';
+  /** How often the socket was given something. */
+  writes = 0;
 
   /** `onFull` is told of every write that the socket keeps because the other end reads slower. */
   constructor(socket: Socket, onFull: () => void) {
@@ -34,6 +36,7 @@ export class TurnWriter {
   /** Writes at once, after what is held back; false as with `writeText`. */
   writeOctets(octets: Buffer): boolean {
     this.send();
+    this.writes++;
     const isReady = this.#socket.write(octets);
     if (!isReady) this.#onFull();
     return isReady;
@@ -44,7 +47,9 @@ export class TurnWriter {
     const text = this.#held;
     if (text === '') return;
     this.#held = '';
-    if (!this.#socket.destroyed && !this.#socket.write(text, 'latin1')) this.#onFull();
+    if (this.#socket.destroyed) return;
+    this.writes++;
+    if (!this.#socket.write(text, 'latin1')) this.#onFull();
   }
 
   #hold(): void {

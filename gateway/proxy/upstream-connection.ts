@@ -44,6 +44,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
   #phase: Phase = 'connecting';
   #call: Http1Call | undefined;
   #isPersistent = false;
+  #writesBefore = 0;
   #interim = 0;
   #served = 0;
   #isConnected = false;
@@ -67,6 +68,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     const call = new Http1Call(this, request, events);
     this.#call = call;
     this.#interim = 0;
+    this.#writesBefore = this.#writer.writes;
     if (this.#isConnected) this.#phase = 'head';
     else this.#deadlineMs = this.#pool.sweep.nowMs + request.timeouts.connectMs;
     call.begin();
@@ -124,6 +126,11 @@ export class UpstreamConnection implements Sweepable, CallWire {
     }
   }
 
+  /** Whether anything of the request under way has left. */
+  get #hasSent(): boolean {
+    return this.#writer.writes !== this.#writesBefore;
+  }
+
   #end(): void {
     this.#phase = 'closed';
     this.#pool.closed(this);
@@ -140,7 +147,9 @@ export class UpstreamConnection implements Sweepable, CallWire {
   /** False stops the reading. */
   #onRead(piece: Buffer): boolean {
     if (this.#phase === 'content') this.#readContent(piece, 0);
-    else if (this.#phase === 'head') this.#readHead(piece);
+    else if (this.#phase === 'head' && this.#hasSent) this.#readHead(piece);
+    // What comes before the request has left cannot be its answer.
+    else if (this.#phase === 'head') this.#fail('connection_terminated', 'octets that nobody asked for');
     else this.destroy();
     const call = this.#call;
     if (call !== undefined && !call.isAborted && !call.events.onPause()) this.#pauseReading();
@@ -283,7 +292,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     call.events.onFailure({
       failure,
       detail,
-      sent: this.#isConnected,
+      sent: this.#isConnected && this.#hasSent,
       isLocal,
       stale: this.#served > 0 && hadNoResponse && failure === 'connection_terminated',
     });

@@ -12,7 +12,7 @@ import type { Lease } from '../pool/lease.ts';
 import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
-import type { RequestDescription } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 import { hstsLineOf } from './hsts.ts';
 import { hostFor, type Route } from './route.ts';
 import type { Described, TransactionServices } from './routed-request.ts';
@@ -22,7 +22,7 @@ import { attemptFailure } from './upstream-error.ts';
 
 /** A request that asked for a tunnel; the answer goes to the socket. */
 export interface Upgrade {
-  readonly head: Pick<RequestDescription, 'method' | 'target' | 'host'> & { readonly userAgent: string | null };
+  readonly head: Pick<Exchange, 'method' | 'target' | 'host' | 'version'> & { readonly userAgent: string | null };
   readonly described: Described;
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -256,7 +256,7 @@ class Tunnel {
   #answered(response: IncomingMessage): void {
     clearTimeout(this.#responseTimer);
     this.#parts.socket.off('readable', this.#lookForEnd);
-    const { described, lease, hsts } = this.#parts;
+    const { described, head, lease, hsts } = this.#parts;
     this.#status = response.statusCode ?? 502;
     this.#trace?.answered(this.#status);
     if (hsts !== null) response.headers['strict-transport-security'] = hsts;
@@ -266,6 +266,8 @@ class Tunnel {
       described.route.failureStatuses.has(this.#status) && response.headers['retry-after'] === undefined;
     this.#outcome = isFailure ? 'status' : 'success';
     if (this.#outcome === 'success') lease.answered(lease.elapsedMs());
+    // In HTTP/2 any success would say that there is a tunnel.
+    if (head.version === '2' && Math.trunc(this.#status / 100) === 2) this.#status = response.statusCode = 501;
   }
 }
 
@@ -277,14 +279,14 @@ function addedLines({ described, hsts }: Pick<Upgrade, 'described' | 'hsts'>): s
 
 /** Who asked for what, for the access log. */
 function identityOf(head: Upgrade['head'], { requestId, client, route, trace }: Described) {
-  const { method, host, target, userAgent } = head;
+  const { method, version, host, target, userAgent } = head;
   const place = { route: route.name, service: route.service, degraded: null };
   return {
     requestId,
     traceId: trace?.traceId,
     client,
     method,
-    version: '1.1',
+    version,
     host,
     path: withoutQuery(target),
     userAgent,

@@ -16,6 +16,16 @@ export function normalisePath(target: string): string | undefined {
   return removeDotSegments(decoded);
 }
 
+/**
+ * A path as lenient services read it: encoded and backward slashes are slashes, several are one, parameters (`;…`) are cut
+ * off, dot segments removed. The same text where there is nothing of these.
+ */
+export function lenientPath(path: string): string {
+  if (!/\/\/|[;\\]|%(?:2f|5c|3b)/i.test(path)) return path;
+  const plain = path.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/(?:;|%3b)[^/]*/gi, '');
+  return removeDotSegments(plain.replaceAll(/\/{2,}/g, '/'));
+}
+
 /** What stands before the `?` of a target. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?');

@@ -1,11 +1,17 @@
 // The names that a certificate is for.
 import type { X509Certificate } from 'node:crypto';
 
+/** Node leaves undefined what a certificate does not have, whatever its types say. */
+export interface NamedCertificate {
+  readonly subjectAltName: X509Certificate['subjectAltName'];
+  readonly subject: string | undefined;
+}
+
 /**
  * The DNS names and IP addresses of the subjectAltName, as `normalName` writes them, each once; only where there are
  * none of either, the common name of the subject (which RFC 9110 section 4.3.4 has clients ignore).
  */
-export function namesOf({ subjectAltName, subject }: Pick<X509Certificate, 'subjectAltName' | 'subject'>): string[] {
+export function namesOf({ subjectAltName, subject }: NamedCertificate): string[] {
   const names = alternativeNames(subjectAltName ?? '');
   return [...new Set((names.length > 0 ? names : commonNames(subject)).map(normalName))];
 }
@@ -22,7 +28,7 @@ function alternativeNames(written: string): string[] {
   return [...entries].flatMap(([, , value = '']) => (value.startsWith('"') || value === '' ? [] : [value]));
 }
 
-function commonNames(subject: string): string[] {
-  const names = subject.split('\n').flatMap((line) => (line.startsWith('CN=') ? [line.slice(3)] : []));
+function commonNames(subject: string | undefined): string[] {
+  const names = (subject ?? '').split('\n').flatMap((line) => (line.startsWith('CN=') ? [line.slice(3)] : []));
   return names.filter((name) => name !== '');
 }

@@ -1,11 +1,13 @@
 // The certificates that the supervisor holds: what it keeps when files break, what it warns of, when keys of tickets change.
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type GatewayConfig, gatewaySchema } from '../../gateway/config/gateway-schema.ts';
 import { systemClock } from '../../gateway/core/clock.ts';
 import { ListenerCertificates } from '../../gateway/listener-certificates.ts';
 import { type ListenerMaterial, materialKey, type TlsInForce } from '../../gateway/tls/served-certificate.ts';
 import { type Authority, createAuthority, hasOpenssl, type SignedPair } from '../support/certificates.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -16,6 +18,7 @@ describe.skipIf(!hasOpenssl())('the certificates of listeners', () => {
   let listen: GatewayConfig['listen'];
   let log: string[];
   let told: TlsInForce[];
+  let onChange: (inForce: TlsInForce) => void;
   let certificates: ListenerCertificates;
 
   beforeEach(() => {
@@ -25,11 +28,12 @@ describe.skipIf(!hasOpenssl())('the certificates of listeners', () => {
     listen = listenWith(one, two);
     log = [];
     told = [];
+    onChange = (inForce) => told.push(inForce);
     const write = (fields: object, message: string) => void log.push(`${message} ${JSON.stringify(fields)}`);
     certificates = new ListenerCertificates({
       clock: systemClock,
       log: { debug: write, info: write, warn: write, error: write },
-      onChange: (inForce) => told.push(inForce),
+      onChange: (inForce) => onChange(inForce),
     });
   });
   afterEach(() => {
@@ -41,6 +45,14 @@ describe.skipIf(!hasOpenssl())('the certificates of listeners', () => {
   function listenWith(...pairs: SignedPair[]): GatewayConfig['listen'] {
     const files = pairs.map(({ certFile, keyFile }) => ({ cert: certFile, key: keyFile }));
     return gatewaySchema.parse({ listen: [{ address: 'a:443', tls: { certificates: files } }] }).listen;
+  }
+
+  /** Puts another pair in the files of the first one. */
+  function renewOne(): SignedPair {
+    const fresh = authority.sign('fresh', { days: 100 });
+    writeFileSync(one.certFile, fresh.cert);
+    writeFileSync(one.keyFile, fresh.key);
+    return fresh;
   }
 
   function tlsOf([listener]: GatewayConfig['listen']) {
@@ -55,9 +67,7 @@ describe.skipIf(!hasOpenssl())('the certificates of listeners', () => {
 
   it('replaces one pair, and keeps the last good version of another that is broken', async () => {
     await certificates.start(listen);
-    const fresh = authority.sign('fresh', { days: 100 });
-    writeFileSync(one.certFile, fresh.cert);
-    writeFileSync(one.keyFile, fresh.key);
+    const fresh = renewOne();
     rmSync(two.keyFile);
     await certificates.refresh();
     expect(pems()).toEqual([fresh.cert.trim(), two.cert.trim()]);
@@ -84,6 +94,36 @@ describe.skipIf(!hasOpenssl())('the certificates of listeners', () => {
     expect(logged('certificate file cannot be used')).toEqual([
       expect.stringContaining('not the key of the certificate'),
     ]);
+  });
+
+  it('takes a certificate that names nobody from a folder, next to what it has', async () => {
+    const folder = mkdtempSync(join(authority.folder, 'served-'));
+    const named = authority.sign('named', { folder, days: 100 });
+    listen = gatewaySchema.parse({ listen: [{ address: 'a:443', tls: { certificates: folder } }] }).listen;
+    await certificates.start(listen);
+    const options = { folder, days: 100, subject: '/' };
+    const nameless = authority.sign('nameless', { ...options, names: ['URI:spiffe://shop.example/orders'] });
+    const bare = authority.sign('nothing', { ...options, names: [] });
+    await waitFor(() => pems().length === 3, { limitMs: 5000, what: 'the certificates to be seen' });
+    expect(pems().sort()).toEqual([named, nameless, bare].map(({ cert }) => cert.trim()).sort());
+    expect(certificates.stateOf(tlsOf(listen)).map(({ names }) => names.length)).toEqual([2, 0, 0]);
+    expect(certificates.count('broken')).toBe(0);
+  });
+
+  it('goes on watching after a look that failed, and says so', async () => {
+    onChange = () => {
+      throw new Error('no worker takes it');
+    };
+    await certificates.start(listen);
+    renewOne();
+    await waitFor(() => logged('certificates could not be read again').length === 1, {
+      limitMs: 5000,
+      what: 'the log',
+    });
+    onChange = (inForce) => told.push(inForce);
+    const fresh = renewOne();
+    await waitFor(() => told.length === 1, { limitMs: 5000, what: 'the next look' });
+    expect(pems()).toEqual([fresh.cert.trim(), two.cert.trim()]);
   });
 
   it('refuses listeners that would have no certificate, and keeps what it has', async () => {

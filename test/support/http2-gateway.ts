@@ -78,7 +78,7 @@ export async function startHttp2Gateway(options: Http2GatewayOptions): Promise<H
   });
   const isTrusted = compileTrust([]);
   const handler = new RequestHandler(
-    { current: new RouteTable([{ route, match: config.match }]) },
+    { current: { table: new RouteTable([{ route, match: config.match }]), isGuarded: route.gatekeeper !== null } },
     {
       upstream,
       clock: systemClock,

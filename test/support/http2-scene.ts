@@ -38,9 +38,9 @@ export function sessionTo(port: number, settings = {}): ClientHttp2Session {
 }
 
 /** The same over TLS, with the authority's certificate checked; the protocol is agreed on by ALPN. */
-export function secureSessionTo(port: number, ca: string): ClientHttp2Session {
+export function secureSessionTo(port: number, ca: string, settings = {}): ClientHttp2Session {
   // The megabytes that node:http2 lets a session hold, uploads included, before it refuses what comes.
-  const session = connect(`https://localhost:${port}`, { ca, host: '127.0.0.1', maxSessionMemory: 1000 });
+  const session = connect(`https://localhost:${port}`, { ca, host: '127.0.0.1', maxSessionMemory: 1000, settings });
   session.on('error', () => undefined);
   sessions.push(session);
   return session;

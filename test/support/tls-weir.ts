@@ -19,6 +19,8 @@ export interface TlsWeirOptions {
   readonly routes: Readonly<Record<string, object>>;
   readonly gateway?: Readonly<Record<string, unknown>>;
   readonly authority?: Authority;
+  /** More of the listener, as gateway.yaml has it. */
+  readonly listener?: Readonly<Record<string, unknown>>;
 }
 
 /** Starts it; it ends with the stack that owns it. */
@@ -26,7 +28,8 @@ export async function startTlsWeir(owned: AsyncDisposableStack, options: TlsWeir
   const authority = options.authority ?? owned.adopt(createAuthority(), (each) => each.remove());
   const { certFile, keyFile } = authority.sign('front');
   const [port = 0] = await findFreePorts(1);
-  const listen = [{ address: `127.0.0.1:${port}`, tls: { certificates: [{ cert: certFile, key: keyFile }] } }];
+  const tls = { certificates: [{ cert: certFile, key: keyFile }] };
+  const listen = [{ address: `127.0.0.1:${port}`, tls, ...options.listener }];
   const before = process.env.NODE_EXTRA_CA_CERTS;
   process.env.NODE_EXTRA_CA_CERTS = authority.caFile;
   try {

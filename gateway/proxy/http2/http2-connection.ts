@@ -11,8 +11,9 @@ import { requestIdOf } from '../request-id.ts';
 import type { Sweepable } from '../sweep.ts';
 import { Allowance } from './allowance.ts';
 import { appendFields } from './answer-fields.ts';
+import type { ExchangeSession } from './exchange-session.ts';
 import { returnHead, takeHead } from './head-pool.ts';
-import { type ExchangeSession, Http2Exchange } from './http2-exchange.ts';
+import { Http2Exchange } from './http2-exchange.ts';
 import { SESSION_WINDOW_BYTES, sessionOptions } from './session-options.ts';
 import { readStreamHead } from './stream-head.ts';
 
@@ -32,7 +33,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 type Phase = 'opening' | 'serving' | 'closing' | 'lingering';
 
-export class Http2Connection implements HostedConnection, ExchangeSession, Sweepable {
+export class Http2Connection implements HostedConnection, ExchangeSession<Http2Exchange>, Sweepable {
   readonly peer: ClientPeer;
   readonly host: Http2Host;
   readonly #socket: Socket;
@@ -106,6 +107,11 @@ export class Http2Connection implements HostedConnection, ExchangeSession, Sweep
     returnHead(this.host.headLimits, exchange.head);
     if (isCut) this.#onCost();
     if (this.#exchanges.size === 0) this.#idle();
+    else this.#leaveToTunnels();
+  }
+
+  tunnelled(): void {
+    this.#leaveToTunnels();
   }
 
   stalled(): void {
@@ -120,14 +126,15 @@ export class Http2Connection implements HostedConnection, ExchangeSession, Sweep
       return;
     }
     const head = takeHead(this.host.headLimits);
-    const broken = readStreamHead(list, head, this.#goodHost);
-    if (broken !== null) {
+    const reading = readStreamHead(list, head, this.#goodHost);
+    const isUpgrade = reading === 'tunnel' && !stream.endAfterHeaders;
+    if (reading !== null && !isUpgrade) {
       returnHead(this.host.headLimits, head);
-      this.#refuse(stream, broken);
+      this.#refuse(stream, reading === 'tunnel' ? 'bad_request' : reading);
       return;
     }
     this.#goodHost = head.host;
-    const exchange = new Http2Exchange({ session: this, stream, head });
+    const exchange = new Http2Exchange({ session: this, stream, head, isUpgrade });
     this.#exchanges.add(exchange);
     this.#lookMs = NEVER;
     if (this.#isHalfClosed) this.#deadlines.awaitProgress();
@@ -202,6 +209,14 @@ export class Http2Connection implements HostedConnection, ExchangeSession, Sweep
   #close(): void {
     this.#phase = 'closing';
     this.#session.close();
+    if (this.#exchanges.size > 0) this.#leaveToTunnels();
+  }
+
+  /** A listener that drains waits for answers, not for tunnels: those end when they have had their own time. */
+  #leaveToTunnels(): void {
+    if (this.#phase !== 'closing') return;
+    for (const { isTunnel } of this.#exchanges) if (!isTunnel) return;
+    this.host.onClosed(this);
   }
 
   /** The session is over: its last frames arrive only if the socket is not torn down at once. */

@@ -5,11 +5,19 @@ import type { RequestHead } from '../../http1/request-head.ts';
 import { expectsContinue } from '../../http1/request-wishes.ts';
 import type { ClientPeer } from '../client-address.ts';
 import { ClientDeadlines } from '../client-deadlines.ts';
-import type { ConnectionHost } from '../connection-host.ts';
-import type { AnswerHead, ContentLimits, Exchange, ExchangeEvents, RequestContent } from '../exchange.ts';
-import { withHsts } from '../hsts.ts';
-import { appendFields, fieldsByName } from './answer-fields.ts';
+import type {
+  AnswerHead,
+  ContentLimits,
+  ExchangeEvents,
+  HandedOver,
+  RequestContent,
+  UpgradableExchange,
+} from '../exchange.ts';
+import { answerFields, fieldsByName } from './answer-fields.ts';
+import { leaveWhenClosed } from './early-leave.ts';
+import type { ExchangeSession } from './exchange-session.ts';
 import { type IntakeOwner, StreamIntake } from './stream-intake.ts';
+import { StreamTunnel } from './stream-tunnel.ts';
 
 /** Pieces up to this size are collected; larger ones are handed over as they are. */
 const COPY_BYTES = 16_384;
@@ -24,30 +32,15 @@ const WITH_TRAILERS: ServerStreamResponseOptions = { waitForTrailers: true };
  */
 const BROKEN_OFF = new Error('the exchange broke off');
 
-/** The greatest status that there is (RFC 9110 section 15); node:http2 sends no other. */
-const MAX_STATUS = 599;
-
-/** The session as its exchanges use it. */
-export interface ExchangeSession {
-  readonly peer: ClientPeer;
-  readonly host: Pick<ConnectionHost, 'date' | 'hstsLine' | 'sweep' | 'timeouts'>;
-  /** Octets that the socket has taken so far. */
-  readonly sentBytes: number;
-  /** Something is being written. */
-  answering(): void;
-  /** The stream is no more; `isCut` when its client gave it up before it was answered. */
-  exchangeClosed(exchange: Http2Exchange, isCut: boolean): void;
-  /** Nothing that was written was taken for the time of `write`. */
-  stalled(): void;
-}
-
 export interface Http2ExchangeParts {
-  readonly session: ExchangeSession;
+  readonly session: ExchangeSession<Http2Exchange>;
   readonly stream: ServerHttp2Stream;
   readonly head: RequestHead;
+  /** Whether it asks for a tunnel: what comes on the stream is no content. */
+  readonly isUpgrade: boolean;
 }
 
-export class Http2Exchange implements Exchange, IntakeOwner {
+export class Http2Exchange implements UpgradableExchange, IntakeOwner {
   readonly method: string;
   readonly target: string;
   readonly host: string;
@@ -55,11 +48,11 @@ export class Http2Exchange implements Exchange, IntakeOwner {
   readonly peer: ClientPeer;
   readonly head: RequestHead;
   readonly version = '2';
-  /** There are no upgrades in HTTP/2 (RFC 9113 section 8.6). */
-  readonly isUpgrade = false;
+  readonly isUpgrade: boolean;
+  isTunnel = false;
   isHeadSent = false;
   contentBytes = 0;
-  readonly #session: ExchangeSession;
+  readonly #session: ExchangeSession<Http2Exchange>;
   readonly #stream: ServerHttp2Stream;
   readonly #intake: StreamIntake | null;
   readonly #deadlines: ClientDeadlines;
@@ -77,7 +70,8 @@ export class Http2Exchange implements Exchange, IntakeOwner {
   #isCut = false;
   #sentBytesThen = 0;
 
-  constructor({ session, stream, head }: Http2ExchangeParts) {
+  constructor({ session, stream, head, isUpgrade }: Http2ExchangeParts) {
+    this.isUpgrade = isUpgrade;
     this.#session = session;
     this.#stream = stream;
     this.head = head;
@@ -88,7 +82,7 @@ export class Http2Exchange implements Exchange, IntakeOwner {
     this.peer = session.peer;
     this.#deadlines = new ClientDeadlines(session.host.sweep, session.host.timeouts);
     const { framing } = head;
-    const hasContent = !stream.endAfterHeaders && !(framing.kind === 'length' && framing.length === 0);
+    const hasContent = !stream.endAfterHeaders && !isUpgrade && !(framing.kind === 'length' && framing.length === 0);
     this.#intake = hasContent ? new StreamIntake(stream, framing, { deadlines: this.#deadlines, owner: this }) : null;
     this.#expectsContinue = hasContent && expectsContinue(head);
     stream.on('aborted', this.#onGone).on('close', this.#onClose).on('drain', this.#onDrain);
@@ -142,17 +136,13 @@ export class Http2Exchange implements Exchange, IntakeOwner {
     else this.#inform(status, lines);
   }
 
-  sendHead({ status, lines, hasDate, framing }: AnswerHead): void {
+  sendHead(head: AnswerHead): void {
     if (this.isHeadSent || this.#isOver) return;
     this.isHeadSent = true;
-    this.#takesContent = framing.kind !== 'none' && this.method !== 'HEAD';
+    const { framing, status } = head;
+    this.#takesContent = framing.kind !== 'none' && this.method !== 'HEAD' && status !== 205;
     this.#mayHaveTrailers = this.#takesContent && framing.kind === 'chunked';
-    const { date, hstsLine } = this.#session.host;
-    const answer = [':status', String(status > MAX_STATUS ? 502 : status)];
-    // A recipient with a clock adds what an origin without one left out (RFC 9110 section 6.6.1).
-    if (!hasDate) answer.push('date', date.value);
-    appendFields(answer, hstsLine === '' ? lines : withHsts(lines, hstsLine));
-    this.#answer = answer;
+    this.#answer = answerFields(head, this.#session.host);
   }
 
   write(octets: Buffer): boolean {
@@ -199,7 +189,16 @@ export class Http2Exchange implements Exchange, IntakeOwner {
     // What was answered so far is the client's, however it ends.
     this.flush();
     this.#isOver = true;
+    if (this.isTunnel && !this.isHeadSent) this.#isCut = true;
     this.#stream.destroy(BROKEN_OFF);
+  }
+
+  takeOver(): HandedOver {
+    const { method, target, fields } = this;
+    const head = `${method} ${target} HTTP/1.1\r\n${fields.lines(0, fields.count)}\r\n`;
+    this.isTunnel = true;
+    this.#session.tunnelled();
+    return { socket: new StreamTunnel(this.#stream, this), octets: Buffer.from(head, 'latin1') };
   }
 
   contentTooLarge(): void {
@@ -275,7 +274,10 @@ export class Http2Exchange implements Exchange, IntakeOwner {
 
   /** The answer is whole: the client need not send the rest of its request (RFC 9113 section 8.1). */
   #dismiss(): void {
-    if (this.#intake?.content.isComplete !== false) return;
+    if (!this.isUpgrade && this.#intake?.content.isComplete !== false) {
+      leaveWhenClosed(this.#stream);
+      return;
+    }
     // A reset in this turn would overtake a head that is all of the answer.
     setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR));
   }

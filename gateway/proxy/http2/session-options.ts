@@ -18,6 +18,12 @@ const STREAM_WINDOW_BYTES = 65_535;
 export const SESSION_WINDOW_BYTES = 1_048_576;
 
 /**
+ * What node:http2 and nghttp2 hold for a session, answers that wait for the socket included: node:http2 refuses every new
+ * request beyond it, so it must be more than all streams together may have waiting, which is twice 64 KiB each.
+ */
+const MAX_SESSION_MEGABYTES = 32;
+
+/**
  * Options for a session of a listener with these limits. A head a little over the limits is read whole, so that it can be
  * answered with 414 or 431; a far larger one is not: its stream is reset.
  */
@@ -26,6 +32,8 @@ export function sessionOptions({ firstLineBytes, fieldsBytes, fieldCount }: Head
   return {
     settings: {
       enablePush: false,
+      // WebSockets on streams (RFC 8441).
+      enableConnectProtocol: true,
       maxConcurrentStreams: MAX_STREAMS,
       initialWindowSize: STREAM_WINDOW_BYTES,
       maxHeaderListSize: 2 * (firstLineBytes + fieldsBytes) + maxHeaderListPairs * FIELD_OVERHEAD_BYTES,
@@ -37,8 +45,7 @@ export function sessionOptions({ firstLineBytes, fieldsBytes, fieldCount }: Head
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: MAX_STREAMS,
-    // Megabytes, of what nghttp2 itself holds for the session.
-    maxSessionMemory: 10,
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
     streamResetBurst: 1000,
     streamResetRate: 33,
   };

@@ -151,6 +151,22 @@ describe('many at the same time', () => {
     ).toHaveLength(8);
   });
 
+  it('from one network of IPv6 (/64) are one client', async () => {
+    const { basic } = create();
+    const networks = ['2001:db8:0:1', '2001:db8:0:2'];
+    const verdicts = networks.map((network) => {
+      const asks = Array.from({ length: 16 }, (_, at) => {
+        const client = at % 2 === 0 ? `${network}::${at}` : `${network}:a:b:c:${at}`;
+        return verdictOf(basic, { client, ...asked('anna', `wrong ${network} ${at}`) });
+      });
+      return Promise.all(asks);
+    });
+    for (const each of await Promise.all(verdicts)) {
+      const checked = each.filter((verdict) => verdict.kind === 'refuse' && verdict.situation === 'unauthorized');
+      expect(checked).toHaveLength(8);
+    }
+  });
+
   it('with the same credentials are one check', async () => {
     const { basic } = create();
     const verdicts = Array.from({ length: 500 }, () => verdictOf(basic, asked('anna', 'wrong')));

@@ -162,6 +162,21 @@ describe('keys', () => {
     },
   );
 
+  it('that are slow to come keep a token with a known key waiting for nobody, however many name unknown ones', async () => {
+    const { server, jwt, shift } = await start();
+    expect(await verdictOf(jwt, bearing(await one.token()))).toEqual(PASS);
+    server.answer = () => undefined;
+    shift(30_001);
+    const [, payload] = (await one.token()).split('.');
+    const checks = Array.from({ length: 500 }, (_, at) => {
+      const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: `none ${at}` })).toString('base64url');
+      return jwt.check(requestFacts(bearing(`${header}.${payload}.AAAA`)), () => undefined);
+    });
+    await waitFor(() => server.asked === 2, { limitMs: 5000, what: 'the fetch' });
+    expect(checks.filter((check) => check !== null)).toHaveLength(100);
+    expect(await verdictOf(jwt, bearing(await one.token({ expiresIn: 200 })))).toEqual(PASS);
+  });
+
   it('that are slow to come keep nobody who left, and the token is verified for who stayed', async () => {
     const pending: (() => void)[] = [];
     const { server, jwt } = await start((_request, response) => void pending.push(() => response.end(one.keySet)));

@@ -91,10 +91,11 @@ describe('RFC 9113: a request goes nowhere', () => {
     ],
     [
       '8.5',
-      'as CONNECT for a WebSocket (RFC 8441), which is not announced',
+      'as CONNECT for a WebSocket (RFC 8441) whose client has ended its side already',
       having(':method', 'CONNECT', [...GET, [':protocol', 'websocket']]),
-      MALFORMED,
+      'status 400',
     ],
+    ['8.5', 'for another protocol (RFC 8441) with GET', [...GET, [':protocol', 'websocket']], MALFORMED],
     ['10.5.1', 'with more fields than are allowed', [...GET, ...many(101)], 'status 431'],
     ['10.5.1', 'with far more fields than are allowed', [...GET, ...many(1000)], `reset ${CODE.calm}`],
     ['10.5.1', 'with a longer path than is allowed', having(':path', `/${'a'.repeat(9000)}`), 'status 414'],

@@ -77,7 +77,7 @@ describe('refused values, each with its place and what was expected', () => {
   const network = 'expected a network like 10.0.0.0/8 or fd00::/8';
   const url = 'expected a URL like http://127.0.0.1:9000/auth, without user and #';
   const jwks = 'expected a URL like https://id.example/keys, or a file relative to the route file';
-  const own = 'expected a header name with at most 5 hyphens, other than those that Weir sets itself';
+  const own = 'expected a header name with at most 5 hyphens or underscores, other than those that Weir sets itself';
   const crossing = 'expected a header name, other than those that Weir sets itself';
   const origin = 'expected an origin like https://shop.example.com or https://*.example.com, or *';
 

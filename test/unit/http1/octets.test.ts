@@ -19,8 +19,9 @@ describe('the octets of a value', () => {
 });
 
 describe('the octets of a target', () => {
-  it('are all but the controls and the space', () => {
-    expect(holding(IS_TARGET)).toEqual(OCTETS.filter((octet) => octet !== 0x20 && !CONTROLS.includes(octet)));
+  it('are all but the controls, the space and the #', () => {
+    const refused = [0x20, 0x23, ...CONTROLS];
+    expect(holding(IS_TARGET)).toEqual(OCTETS.filter((octet) => !refused.includes(octet)));
   });
 });
 

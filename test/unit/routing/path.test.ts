@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalisePath, withoutQuery } from '../../../gateway/routing/path.ts';
+import { lenientPath, normalisePath, withoutQuery } from '../../../gateway/routing/path.ts';
 
 describe('the path that routes are matched by', () => {
   it.each([
@@ -55,5 +55,22 @@ describe('the path that routes are matched by', () => {
   it('has nothing of the query', () => {
     expect(withoutQuery('/a?b?c')).toBe('/a');
     expect(withoutQuery('/a')).toBe('/a');
+  });
+});
+
+describe('a path as lenient services read it', () => {
+  it.each([
+    ['/a/b', '/a/b'],
+    ['//admin/x', '/admin/x'],
+    ['/x//../admin', '/admin'],
+    ['/x/..%2fadmin', '/admin'],
+    ['/x/..;/admin', '/admin'],
+    ['/admin;a=1/x', '/admin/x'],
+    ['/x\\..\\admin', '/admin'],
+    ['/admin%2Fx', '/admin/x'],
+    ['/admin%3ba', '/admin'],
+    ['/a%20b', '/a%20b'],
+  ])('%s is %s', (path, expected) => {
+    expect(lenientPath(path)).toBe(expected);
   });
 });

@@ -20,4 +20,16 @@ describe('the rewritten target', () => {
     expect(rewriteTarget('/%61pi/orders', { stripPrefix: '/api', addPrefix: '' })).toBeUndefined();
     expect(rewriteTarget('/x/../api/orders', { stripPrefix: '/api', addPrefix: '' })).toBeUndefined();
   });
+
+  it.each(['/../b', '/a/../../b', '/%2e%2E/b', '/..%2fb', '/..;x=1/b', '/.%2e', '/x/..\\..\\..\\b'])(
+    'does not exist when %s would leave the prefix that is added',
+    (target) => {
+      expect(rewriteTarget(target, { stripPrefix: '', addPrefix: '/tenant' })).toBeUndefined();
+      expect(rewriteTarget(target, { stripPrefix: '', addPrefix: '' })).toBe(target);
+    },
+  );
+
+  it.each(['/a/../b', '/a/b/../../c', '/...', '/a..b', '/?x=/../..'])('stays within the prefix with %s', (target) => {
+    expect(rewriteTarget(target, { stripPrefix: '', addPrefix: '/tenant' })).toBe(`/tenant${target}`);
+  });
 });

@@ -16,6 +16,7 @@ describe('the names of a certificate', () => {
     [undefined, 'C=DE\nO=Acme\nCN=Cn.Example', ['cn.example']],
     [undefined, 'O=CN=no', []],
     [undefined, '', []],
+    ['URI:spiffe://a/b', undefined, []],
   ])('%j with the subject %j are %j', (subjectAltName, subject, names) => {
     expect(namesOf({ subjectAltName, subject })).toEqual(names);
   });

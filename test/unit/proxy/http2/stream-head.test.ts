@@ -6,6 +6,7 @@ import { readStreamHead } from '../../../../gateway/proxy/http2/stream-head.ts';
 
 const LIMITS = { firstLineBytes: 8192, fieldsBytes: 32_768, fieldCount: 100 };
 const PSEUDO = [':method', 'GET', ':scheme', 'https', ':path', '/a?b', ':authority', 's'];
+const WEBSOCKET = [':method', 'CONNECT', ...PSEUDO.slice(2), ':protocol', 'websocket'];
 
 function read(...list: string[]) {
   const head = new RequestHead(LIMITS);
@@ -24,6 +25,16 @@ describe('a head of a stream', () => {
     expect(read(...PSEUDO, 'cookie', 'a=1', 'x', 'y', 'cookie', 'b=2').head.fields.get('cookie')).toBe('a=1; b=2');
   });
 
+  it('that asks for a WebSocket reads as the upgrade of HTTP/1.1, with a key of its own', () => {
+    const { refused, head } = read(...WEBSOCKET, 'sec-websocket-key', 'theirs', 'sec-websocket-version', '13');
+    expect(refused).toBe('tunnel');
+    expect([head.method, head.target, head.host]).toEqual(['GET', '/a?b', 's']);
+    const [connection, upgrade] = [head.fields.get('connection'), head.fields.get('upgrade')];
+    expect([connection, upgrade, head.fields.get('sec-websocket-version')]).toEqual(['Upgrade', 'websocket', '13']);
+    expect(Buffer.from(head.fields.get('sec-websocket-key') ?? '', 'base64')).toHaveLength(16);
+    expect(read(...WEBSOCKET).head.fields.get('sec-websocket-key')).not.toBe(head.fields.get('sec-websocket-key'));
+  });
+
   it('keeps what TE says for those who ask', () => {
     expect(read(...PSEUDO, 'te', 'trailers').head.fields.get('te')).toBe('trailers');
   });
@@ -32,6 +43,10 @@ describe('a head of a stream', () => {
     ['another host than the authority', [...PSEUDO, 'host', 't'], 'bad_request'],
     ['another scheme', [...PSEUDO.slice(0, 2), ':scheme', 'ftp', ...PSEUDO.slice(4)], 'bad_request'],
     ['CONNECT', [':method', 'CONNECT', ':authority', 's:1'], 'method_not_allowed'],
+    ['a WebSocket of another method', [...PSEUDO, ':protocol', 'websocket'], 'bad_request'],
+    ['a tunnel of another kind', [...WEBSOCKET.slice(0, -1), 'connect-udp'], 'not_implemented'],
+    ['a WebSocket with content', [...WEBSOCKET, 'content-length', '5'], 'bad_request'],
+    ['a WebSocket of no authority', [...WEBSOCKET.slice(0, 6), ':protocol', 'websocket'], 'bad_request'],
     ['no authority', PSEUDO.slice(0, 6), 'bad_request'],
     ['a malformed authority', [...PSEUDO.slice(0, 6), ':authority', 'a b'], 'bad_request'],
     ['an absolute path', [...PSEUDO.slice(0, 4), ':path', 'http://s/', ':authority', 's'], 'bad_request'],
