@@ -1,8 +1,13 @@
-// The guard: fails when a request costs Weir clearly more than in the last release; `npm run bench:guard`.
+// The guard: fails when a request costs Weir clearly more than in the last release; `npm run bench:guard`, and in CI.
+//
+// A scenario whose first measurement shows a loss is measured up to twice more, each time with new processes, and is judged
+// by the lowest of the three medians: a real loss shows in all of them, a burst of the neighbours does not. The price: of
+// a loss just above what is allowed, noise may hide one in three measurements and thereby all. A scenario that could not
+// be measured in any of them fails. Once one scenario has failed for good, the guard has; those after it are measured once.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ALLOWED_LOSS_PERCENT, type Baseline, isBaseline, judge, type Verdict } from './guard/judge.ts';
+import { ALLOWED_LOSS_PERCENT, type Baseline, isBaseline, judge, mildest, type Verdict } from './guard/judge.ts';
 import { type Effort, GUARDED, type GuardScenario, measureRatios } from './guard/measure-ratios.ts';
 import { about } from './report/results.ts';
 import { table } from './report/tables.ts';
@@ -13,9 +18,10 @@ import { pinSelf } from './support/process.ts';
 const PATH = join(import.meta.dirname, 'guard-baseline.json');
 const stopping = new AbortController();
 const { signal } = stopping;
-const FIRST: Effort = { rounds: 5, seconds: 2, signal };
-/** A scenario that fails is measured once more, for longer: a burst of the neighbours is no loss. */
-const SECOND: Effort = { rounds: 4, seconds: 2, signal };
+/** Short: CI has the verdict after one minute, and after some two if every scenario is measured three times. */
+const FIRST: Effort = { rounds: 5, seconds: 1, signal };
+const AGAIN: Effort = { rounds: 4, seconds: 1, signal };
+const REPEATS = 2;
 const STORED: Effort = { rounds: 11, seconds: 2, signal };
 
 const { values } = parseArgs({
@@ -54,7 +60,10 @@ async function guard(): Promise<number> {
   const baseline: unknown = JSON.parse(readFileSync(PATH, 'utf8'));
   if (!isBaseline(baseline)) throw new Error(`${PATH} is not a baseline; npm run bench:guard -- --store writes one`);
   const verdicts: Verdict[] = [];
-  for (const scenario of GUARDED) verdicts.push(await verdictOn(scenario, baseline));
+  for (const scenario of GUARDED) {
+    const hasFailed = verdicts.some(({ isFailed }) => isFailed);
+    verdicts.push(await verdictOn(scenario, baseline, hasFailed ? 0 : REPEATS));
+  }
   const rows = verdicts.map(({ scenario, ratio, spreadPercent, baseline: before, lossPercent, isFailed }) => [
     ...[scenario, ratio.toFixed(2), `${spreadPercent.toFixed(0)} %`, before?.toFixed(2) ?? 'none'],
     ...[`${lossPercent >= 0 ? '+' : ''}${lossPercent.toFixed(1)} %`, isFailed ? 'FAILED' : 'ok'],
@@ -67,9 +76,22 @@ async function guard(): Promise<number> {
   return 1;
 }
 
-async function verdictOn(scenario: GuardScenario, baseline: Baseline): Promise<Verdict> {
-  const first = await measureRatios(scenario, FIRST);
-  const verdict = judge(scenario.name, first, baseline);
-  if (!verdict.isFailed) return verdict;
-  return judge(scenario.name, [...first, ...(await measureRatios(scenario, SECOND))], baseline);
+async function verdictOn(scenario: GuardScenario, baseline: Baseline, repeats: number): Promise<Verdict> {
+  let verdict = judge(scenario.name, await ratiosOf(scenario, FIRST), baseline);
+  for (let repeat = 1; verdict.isFailed && repeat <= repeats; repeat++) {
+    process.stdout.write(`${scenario.name}: ${verdict.lossPercent.toFixed(1)} % more at the least, measured again\n`);
+    verdict = mildest([verdict, judge(scenario.name, await ratiosOf(scenario, AGAIN), baseline)]);
+  }
+  return verdict;
+}
+
+/** None where the measurement came to nothing: it is one that failed. */
+async function ratiosOf(scenario: GuardScenario, effort: Effort): Promise<readonly number[]> {
+  try {
+    return await measureRatios(scenario, effort);
+  } catch (error) {
+    signal.throwIfAborted();
+    process.stdout.write(`${scenario.name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    return [];
+  }
 }

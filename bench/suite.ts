@@ -6,7 +6,7 @@ import { throughputTables } from './report/tables.ts';
 import { writeReport } from './report/write-report.ts';
 import { type GrowthResult, growthPieces, measureGrowth } from './stages/growth.ts';
 import { measureOpenLoop, openLoopPieces } from './stages/open-loop.ts';
-import { SCENARIOS, scenariosNamed } from './stages/scenario.ts';
+import { availableScenarios, SCENARIOS } from './stages/scenario.ts';
 import { measureThroughput, type ScenarioResult, throughputPieces } from './stages/throughput.ts';
 import { GATEWAY_CORE, LOAD_CORE } from './support/cores.ts';
 import { generatorName } from './support/load.ts';
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   const out = outFolder(values.short || values.scenario !== '' || values.peers !== '');
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const peers = availablePeers(values.peers, say);
-  const scenarios = scenariosNamed(values.scenario);
+  const scenarios = availableScenarios(values.scenario, say);
   const facts = about({ rounds, seconds });
   say(`${facts.machine}, Node ${process.version}, load by ${generatorName()}`);
   if (GATEWAY_CORE === LOAD_CORE) say('one core only: gateway and load share it, read ratios only');

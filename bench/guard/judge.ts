@@ -31,6 +31,15 @@ export function judge(scenario: string, ratios: readonly number[], baseline: Bas
   return { scenario, ratio, spreadPercent: spreadPercent(ratios), baseline: before, lossPercent, isFailed: !isKept };
 }
 
+/**
+ * Of the verdicts on several measurements of one scenario the one with the least loss: a real loss shows in every
+ * measurement, the noise of a neighbour does not. What was not measured counts for nothing beside what was.
+ */
+export function mildest(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
+  const known = verdicts.filter(({ lossPercent }) => !Number.isNaN(lossPercent));
+  return known.toSorted((a, b) => a.lossPercent - b.lossPercent)[0] ?? verdicts[0];
+}
+
 /** Whether the value is a stored baseline. */
 export function isBaseline(value: unknown): value is Baseline {
   if (typeof value !== 'object' || value === null || !('ratios' in value)) return false;

@@ -37,8 +37,9 @@ function start({ core, port, folder, features }: PeerOptions) {
     exclude http.log.access
   }
 }
-http://:${port} {
+${features.isTls === true ? 'https' : 'http'}://:${port} {
   bind 127.0.0.1
+  ${tlsOf(features)}
   ${log}
   ${routeNumbers(features).map(routeOf(features)).join('\n  ')}
   ${degradedOf(features)}
@@ -53,6 +54,12 @@ http://:${port} {
     port,
     environment,
   });
+}
+
+/** It takes TLS_AES_128_GCM_SHA256 by itself, wherever the client has it. */
+function tlsOf({ certificate }: Features): string {
+  if (certificate === undefined) return '';
+  return `tls ${certificate.certFile} ${certificate.keyFile} {\n    protocols tls1.3\n    curves x25519\n  }`;
 }
 
 function routeOf({ balance, upstreamPorts, routes = 1, degraded }: Features) {

@@ -1,5 +1,5 @@
 // HAProxy with one thread.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { needs, startPinned, versionOf } from '../support/process.ts';
 import { type Features, type Peer, type PeerOptions, RESPOND_BODY, routeNumbers, UNREACHED_RATE } from './peer.ts';
@@ -41,16 +41,26 @@ defaults
   option forwardfor
   ${hasAccessLog ? 'log global\n  option httplog' : ''}
 frontend front
-  bind 127.0.0.1:${port} backlog 4096
+  bind 127.0.0.1:${port} backlog 4096${tlsOf(features, folder)}
   ${hasRateLimit ? `stick-table type ip size 1m expire 10s store http_req_rate(1s)\n  http-request track-sc0 src\n  http-request deny deny_status 429 if { sc_http_req_rate(0) gt ${UNREACHED_RATE} }` : ''}
   http-request set-header X-Request-Id %[uuid()]
-  http-request set-header X-Forwarded-Proto http
+  http-request set-header X-Forwarded-Proto ${features.isTls === true ? 'https' : 'http'}
   ${(features.routes ?? 1) === 1 ? 'default_backend back0' : 'use_backend back%[path,field(2,/),regsub(^r,)]'}
 ${routeNumbers(features).map(backendOf(features)).join('\n')}
 `,
   );
   const stdoutFile = join(folder, 'access.log');
   return startPinned({ core, command: 'haproxy', args: ['-f', config, '-db'], port, stdoutFile });
+}
+
+/** Wants certificate and key in one file. */
+function tlsOf({ certificate }: Features, folder: string): string {
+  if (certificate === undefined) return '';
+  const both = join(folder, 'both.pem');
+  const pieces = [certificate.certFile, certificate.keyFile].map((file) => readFileSync(file, 'utf8'));
+  writeFileSync(both, pieces.join(''), { mode: 0o600 });
+  const same = 'curves X25519 ciphersuites TLS_AES_128_GCM_SHA256';
+  return ` ssl crt ${both} alpn h2,http/1.1 ssl-min-ver TLSv1.3 ${same}`;
 }
 
 function backendOf({ balance = 'weighted_round_robin', upstreamPorts, degraded, fallbackPort }: Features) {

@@ -35,7 +35,8 @@ http {
   ${routeNumbers(features).map(upstreamOf(features)).join('\n  ')}
   ${features.degraded === 'upstream' ? `upstream other { server 127.0.0.1:${features.fallbackPort}; keepalive 256; keepalive_requests 100000000; }` : ''}
   server {
-    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${port} backlog=4096${features.isTls === true ? ' ssl http2' : ''};
+    ${tlsOf(features)}
     proxy_request_buffering off;
     proxy_http_version 1.1;
     proxy_set_header Connection "${features.isWebSocket === true ? 'upgrade' : ''}";
@@ -50,6 +51,12 @@ http {
 `,
   );
   return startPinned({ core, command: 'nginx', args: ['-c', config, '-e', join(folder, 'error.log')], port });
+}
+
+function tlsOf({ certificate }: Features): string {
+  if (certificate === undefined) return '';
+  const same = 'ssl_ecdh_curve X25519; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;';
+  return `ssl_certificate ${certificate.certFile}; ssl_certificate_key ${certificate.keyFile}; ssl_protocols TLSv1.3; ${same}`;
 }
 
 function upstreamOf({ balance = 'weighted_round_robin', upstreamPorts, routes = 1, degraded }: Features) {

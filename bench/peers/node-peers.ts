@@ -29,12 +29,13 @@ function nodePeer(library: string, options: { script: string; hasWebSocket: bool
 }
 
 function lack(features: Features, hasWebSocket: boolean): string | null {
-  const { upstreamPorts, routes = 1, balance, degraded, hasRateLimit, hasAccessLog, isWebSocket } = features;
+  const { upstreamPorts, routes = 1, balance, degraded, hasRateLimit, hasAccessLog, isWebSocket, isTls } = features;
   if (balance !== undefined || upstreamPorts.length > 1) return 'does not balance';
   if (routes > 1) return 'has no routes';
   if (degraded !== undefined) return 'has no degraded answers';
   if (hasRateLimit === true) return 'has no rate limit';
   if (hasAccessLog === true) return 'has no access log';
+  if (isTls === true) return 'its server here has no TLS';
   return isWebSocket === true && !hasWebSocket ? 'relays no WebSocket' : null;
 }
 

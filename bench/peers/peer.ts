@@ -1,4 +1,5 @@
 // What a gateway under comparison is told, and how it is started: equal features for each, or a word on why not.
+import type { Certificate } from '../support/certificate.ts';
 import type { Running } from '../support/process.ts';
 
 export type BalancePolicy = 'weighted_round_robin' | 'random' | 'least_request' | 'peak_ewma' | 'consistent_hash';
@@ -17,6 +18,12 @@ export interface Features {
   readonly hasRateLimit?: boolean;
   readonly hasAccessLog?: boolean;
   readonly isWebSocket?: boolean;
+  /**
+   * Whether it listens with TLS 1.3 alone and `certificate`, for HTTP/2 and HTTP/1.1. All are told the same curve and
+   * cipher, tickets are as each has them by itself.
+   */
+  readonly isTls?: boolean;
+  readonly certificate?: Certificate;
   /** Who answers while no endpoint does; `upstream` asks `fallbackPort`. */
   readonly degraded?: DegradedSource;
   readonly fallbackPort?: number;

@@ -13,7 +13,7 @@ export const weir: Peer = { name: 'weir', missing: () => null, lacks: () => null
 function start({ core, port, folder, features }: PeerOptions) {
   mkdirSync(join(folder, 'routes'));
   const gateway = {
-    listen: [{ address: `127.0.0.1:${port}` }],
+    listen: [{ address: `127.0.0.1:${port}`, ...tlsOf(features) }],
     admin: { address: `127.0.0.1:${port + 1}` },
     workers: 1,
     routes: 'routes',
@@ -31,6 +31,13 @@ function start({ core, port, folder, features }: PeerOptions) {
   }
   const args = [CLI, 'start', '--config', join(folder, 'gateway.yaml')];
   return startPinned({ core, command: process.execPath, args, port });
+}
+
+/** It takes TLS_AES_128_GCM_SHA256 by itself, and X25519 where the client has no hybrid curve. */
+function tlsOf({ certificate }: Features): object {
+  if (certificate === undefined) return {};
+  const { certFile: cert, keyFile: key } = certificate;
+  return { tls: { certificates: [{ cert, key }], minVersion: '1.3' } };
 }
 
 function routeOf(number: number, features: Features): object {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Features, Peer } from '../peers/peer.ts';
+import { type Certificate, createCertificate } from '../support/certificate.ts';
 import { GATEWAY_CORE, LOAD_CORE } from '../support/cores.ts';
 import { freeRange } from '../support/free-range.ts';
 import { type Running, startPinned } from '../support/process.ts';
@@ -21,6 +22,7 @@ export class Scene {
   readonly #running: Running[] = [];
   readonly #upstreams = new Map<number, Running>();
   #gateways = 0;
+  #certificate: Certificate | undefined;
 
   /** Starts an upstream of content of so many octets; gives its ports. */
   async upstream(bytes: number, ports = 1): Promise<readonly number[]> {
@@ -45,6 +47,12 @@ export class Scene {
     return { name: peer.name, port, process };
   }
 
+  /** The certificate of all its gateways, made when it is first asked for. */
+  certificate(): Certificate {
+    this.#certificate ??= createCertificate(this.folder);
+    return this.#certificate;
+  }
+
   /** Stops the upstream whose first port this is. */
   async stopUpstream(port: number): Promise<void> {
     await this.#upstreams.get(port)?.stop();
@@ -65,7 +73,9 @@ export class Scene {
 
 /** Starts the upstreams that a scenario wants for one gateway, and gives the features with their ports. */
 export async function featuresFor(scenario: Scenario, scene: Scene): Promise<Features> {
-  const { downloadBytes = 100, endpoints = 1, features = {} } = scenario;
+  const { downloadBytes = 100, endpoints = 1 } = scenario;
+  const certificate = scenario.features?.isTls === true ? { certificate: scene.certificate() } : {};
+  const features = { ...scenario.features, ...certificate };
   if (features.isWebSocket === true) return { ...features, upstreamPorts: await scene.webSocketUpstream() };
   const upstreamPorts = await scene.upstream(downloadBytes, endpoints);
   if (features.degraded === undefined) return { ...features, upstreamPorts };

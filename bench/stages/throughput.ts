@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Features, Peer } from '../peers/peer.ts';
 import { runClient, valueAt } from '../support/client-task.ts';
 import { LOAD_CORE } from '../support/cores.ts';
+import { loadByH2load } from '../support/h2load.ts';
 import { type LoadResult, load } from '../support/load.ts';
 import { cpuMicroseconds, residentMiB } from '../support/process.ts';
 import type { RunSession } from '../support/run-session.ts';
@@ -122,14 +123,16 @@ async function sample(run: {
   const { gateway, scenario, folder } = run;
   const seconds = Math.max(run.seconds, scenario.minSeconds ?? 0);
   const { pid } = gateway.process;
-  const url = `http://127.0.0.1:${gateway.port}${PATH}`;
+  const { connections, uploadBytes = 0, isFresh = false, streams, features = {} } = scenario;
+  const url = `${features.isTls === true ? 'https' : 'http'}://127.0.0.1:${gateway.port}${PATH}`;
   const before = cpuMicroseconds(pid);
-  const { connections, uploadBytes = 0, isFresh = false, features = {} } = scenario;
   const paths = scenario.paths ?? features.routes ?? 1;
   const result =
     features.isWebSocket === true
       ? await webSocketLoad(url, connections, seconds)
-      : await load({ url, connections, seconds, core: LOAD_CORE, folder, uploadBytes, isFresh, paths });
+      : streams === undefined
+        ? await load({ url, connections, seconds, core: LOAD_CORE, folder, uploadBytes, isFresh, paths })
+        : await loadByH2load({ url, connections, seconds, core: LOAD_CORE, folder, streams });
   if (result.requests === 0) return null;
   const cpu = (cpuMicroseconds(pid) - before) / result.requests;
   const { perSecond, p50Ms, p99Ms, p999Ms, errors } = result;

@@ -17,9 +17,9 @@ export function isInstalled(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 }
 
-/** What to install to run a command; null where it is installed. */
-export function needs(command: string): string | null {
-  return isInstalled(command) ? null : `${command} is not installed (apt-get install ${command})`;
+/** What to install to run a command, the package of its name by default; null where it is installed. */
+export function needs(command: string, aptPackage = command): string | null {
+  return isInstalled(command) ? null : `${command} is not installed (apt-get install ${aptPackage})`;
 }
 
 /** The first number with points in what a command says of its version. */

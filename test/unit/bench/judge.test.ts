@@ -1,7 +1,7 @@
 // The decision of the guard.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ALLOWED_LOSS_PERCENT, isBaseline, judge } from '../../../bench/guard/judge.ts';
+import { ALLOWED_LOSS_PERCENT, isBaseline, judge, mildest } from '../../../bench/guard/judge.ts';
 
 const baseline = { version: '1.0.0', commit: 'abc', date: '2026-01-01', ratios: { relay: 2 } };
 
@@ -38,6 +38,34 @@ describe('judge', () => {
   it('fails a scenario that the baseline does not have, or that was not measured', () => {
     expect(judge('other', [1], baseline)).toMatchObject({ isFailed: true, baseline: null });
     expect(judge('relay', [], baseline)).toMatchObject({ isFailed: true });
+  });
+});
+
+describe('mildest', () => {
+  it('lets a scenario pass that one quiet measurement of three finds within what is allowed', () => {
+    const [noisy, quiet, noisier] = [
+      judge('relay', [2.6], baseline),
+      judge('relay', [2.1], baseline),
+      judge('relay', [3], baseline),
+    ];
+    expect(mildest([noisy, quiet, noisier])).toBe(quiet);
+  });
+
+  it('fails exactly when every measurement has lost more than is allowed', () => {
+    const ratio = fc.double({ min: 0.5, max: 8, noNaN: true });
+    fc.assert(
+      fc.property(ratio, fc.array(ratio, { maxLength: 2 }), (first, more) => {
+        const verdicts = [first, ...more].map((each) => judge('relay', [each], baseline));
+        const verdict = mildest([judge('relay', [first], baseline), ...verdicts.slice(1)]);
+        expect(verdict.isFailed).toBe(verdicts.every(({ isFailed }) => isFailed));
+      }),
+    );
+  });
+
+  it('takes what was measured over what was not, and fails where nothing was', () => {
+    const [none, loss] = [judge('relay', [], baseline), judge('relay', [3], baseline)];
+    expect(mildest([none, loss])).toBe(loss);
+    expect(mildest([none, none]).isFailed).toBe(true);
   });
 });
 
