@@ -241,7 +241,9 @@ describe('RFC 9113: an answer', () => {
     ['HEAD with chunks announced', 'HEAD', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', 200, undefined],
     ['304 with a length', 'GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n', 304, '500'],
     ['204', 'GET', 'HTTP/1.1 204 No Content\r\n\r\n', 204, undefined],
-    ['205', 'GET', 'HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n', 205, '0'],
+    ['204 with a length', 'GET', 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n', 204, undefined],
+    ['205', 'GET', 'HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n', 205, undefined],
+    ['205 with content', 'GET', 'HTTP/1.1 205 Reset Content\r\nContent-Length: 2\r\n\r\nok', 205, undefined],
   ])('to %s has no content', async (_what, method, octets, status, length) => {
     const answer = await answerTo(method, octets);
     expect(answer).toMatchObject({ status, content: '', resetCode: CODE.none });
