@@ -1,5 +1,6 @@
 // Upstream connections by Weir's own codec: a pool for each endpoint, the newest kept connection first.
 import type { Sweep } from './sweep.ts';
+import { type TargetPool, TargetPools } from './target-pools.ts';
 import type {
   Upstream,
   UpstreamCall,
@@ -17,49 +18,26 @@ export interface Http1UpstreamOptions {
 }
 
 export class Http1Upstream implements Upstream {
-  readonly #options: Http1UpstreamOptions;
-  readonly #plainPools = new Map<UpstreamTarget, EndpointPool>();
-  /** By the name that the certificate was checked for. */
-  readonly #tlsPools = new Map<string, Map<UpstreamTarget, EndpointPool>>();
+  readonly #pools: TargetPools<EndpointPool>;
 
   constructor(options: Http1UpstreamOptions) {
-    this.#options = options;
+    this.#pools = new TargetPools((target, tls) => new EndpointPool(target, tls, options));
   }
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
-    const pools = request.tls === null ? this.#plainPools : this.#tlsPoolsFor(request.tls.servername);
-    let pool = pools.get(to);
-    if (pool === undefined) {
-      pool = new EndpointPool(to, request.tls, this.#options);
-      pools.set(to, pool);
-    }
-    return pool.take(request.needsFresh).send(request, events);
+    return this.#pools.get(to, request.tls).take(request.needsFresh).send(request, events);
   }
 
   forget(target: UpstreamTarget): void {
-    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
-      pools.get(target)?.close();
-      pools.delete(target);
-    }
+    this.#pools.forget(target);
   }
 
   stop(): void {
-    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
-      for (const pool of pools.values()) pool.destroy();
-      pools.clear();
-    }
-  }
-
-  #tlsPoolsFor(servername: string): Map<UpstreamTarget, EndpointPool> {
-    const known = this.#tlsPools.get(servername);
-    if (known !== undefined) return known;
-    const pools = new Map<UpstreamTarget, EndpointPool>();
-    this.#tlsPools.set(servername, pools);
-    return pools;
+    this.#pools.destroy();
   }
 }
 
-class EndpointPool implements ConnectionPool {
+class EndpointPool implements ConnectionPool, TargetPool {
   readonly sweep: Sweep;
   readonly #target: UpstreamTarget;
   readonly #tls: UpstreamTls | null;
@@ -94,7 +72,7 @@ class EndpointPool implements ConnectionPool {
   }
 
   /** Closes what is idle now and the rest when it is free. */
-  close(): void {
+  retire(): void {
     this.#isClosed = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }

@@ -3,6 +3,7 @@ import { Http2Call } from './http2-upstream-call.ts';
 import { type Http2ConnectionPool, Http2UpstreamConnection, MOST_STREAMS } from './http2-upstream-connection.ts';
 import { HeadStore } from './http2-upstream-head.ts';
 import type { Sweep } from './sweep.ts';
+import { type TargetPool, TargetPools } from './target-pools.ts';
 import type {
   Upstream,
   UpstreamCall,
@@ -19,48 +20,27 @@ export interface Http2UpstreamOptions {
 }
 
 export class Http2Upstream implements Upstream {
-  readonly #options: Http2UpstreamOptions;
-  readonly #heads = new HeadStore();
-  readonly #plainPools = new Map<UpstreamTarget, EndpointPool>();
-  /** By the name that the certificate was checked for. */
-  readonly #tlsPools = new Map<string, Map<UpstreamTarget, EndpointPool>>();
+  readonly #sweep: Sweep;
+  readonly #pools: TargetPools<EndpointPool>;
 
   constructor(options: Http2UpstreamOptions) {
-    this.#options = options;
+    const heads = new HeadStore();
+    this.#sweep = options.sweep;
+    this.#pools = new TargetPools((target, tls) => new EndpointPool({ target, tls, heads, ...options }));
   }
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
-    const pools = request.tls === null ? this.#plainPools : this.#tlsPoolsFor(request.tls.servername);
-    let pool = pools.get(to);
-    if (pool === undefined) {
-      pool = new EndpointPool({ target: to, tls: request.tls, heads: this.#heads, ...this.#options });
-      pools.set(to, pool);
-    }
-    const call = new Http2Call(request, events, this.#options.sweep.nowMs);
-    pool.place(call);
+    const call = new Http2Call(request, events, this.#sweep.nowMs);
+    this.#pools.get(to, request.tls).place(call);
     return call;
   }
 
   forget(target: UpstreamTarget): void {
-    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
-      pools.get(target)?.retire();
-      pools.delete(target);
-    }
+    this.#pools.forget(target);
   }
 
   stop(): void {
-    for (const pools of [this.#plainPools, ...this.#tlsPools.values()]) {
-      for (const pool of pools.values()) pool.destroy();
-      pools.clear();
-    }
-  }
-
-  #tlsPoolsFor(servername: string): Map<UpstreamTarget, EndpointPool> {
-    const known = this.#tlsPools.get(servername);
-    if (known !== undefined) return known;
-    const pools = new Map<UpstreamTarget, EndpointPool>();
-    this.#tlsPools.set(servername, pools);
-    return pools;
+    this.#pools.destroy();
   }
 }
 
@@ -70,7 +50,7 @@ interface PoolParts extends Http2UpstreamOptions {
   readonly heads: HeadStore;
 }
 
-class EndpointPool implements Http2ConnectionPool {
+class EndpointPool implements Http2ConnectionPool, TargetPool {
   readonly sweep: Sweep;
   readonly heads: HeadStore;
   readonly #parts: PoolParts;
