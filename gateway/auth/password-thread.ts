@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { PasswordHash } from '../access/password-hash.ts';
+import { limitKeyOfIp } from '../resilience/rate-limit-key.ts';
 
 export interface PasswordQuestion {
   readonly hash: PasswordHash;
@@ -60,9 +61,9 @@ export class PasswordThread {
   }
 
   #countOf(client: string): number {
-    const network = networkOf(client);
-    let count = this.#running !== null && networkOf(this.#running.client) === network ? 1 : 0;
-    for (const task of this.#waiting) if (networkOf(task.client) === network) count++;
+    const network = limitKeyOfIp(client);
+    let count = this.#running !== null && limitKeyOfIp(this.#running.client) === network ? 1 : 0;
+    for (const task of this.#waiting) if (limitKeyOfIp(task.client) === network) count++;
     return count;
   }
 
@@ -113,11 +114,4 @@ export class PasswordThread {
     this.#running = null;
     for (const task of lost) task.done('unknown');
   }
-}
-
-/** Whose places they are: a customer with IPv6 has a /64. */
-function networkOf(client: string): string {
-  if (!client.includes(':')) return client;
-  const [start = ''] = client.split('::');
-  return [...start.split(':'), '0', '0', '0', '0'].slice(0, 4).join(':');
 }
