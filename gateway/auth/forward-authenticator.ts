@@ -12,8 +12,8 @@ import {
   type Verdict,
 } from '../access/gatekeeper.ts';
 import { ownFields } from '../access/own-fields.ts';
+import { describeFailure } from '../core/describe-failure.ts';
 import type { Log } from '../core/log.ts';
-import { describeError } from './describe-error.ts';
 import { OutageLog } from './outage-log.ts';
 
 const MOST_CONNECTIONS = 128;
@@ -98,7 +98,7 @@ export class ForwardAuthenticator implements Authenticator {
     } catch (error) {
       // A client that left says nothing about the service.
       if (!ended.signal.aborted || isOverdue) {
-        this.#failed(isOverdue ? `no answer within ${this.#rules.timeoutMs} ms` : describeError(error));
+        this.#failed(isOverdue ? `no answer within ${this.#rules.timeoutMs} ms` : describeFailure(error));
       }
       return UNAVAILABLE;
     } finally {

@@ -1,6 +1,7 @@
 // Fetches one document over HTTP, bounded in time and size.
+
 import { Agent, type Dispatcher } from 'undici';
-import { describeError } from './describe-error.ts';
+import { describeFailure } from '../core/describe-failure.ts';
 
 export type Fetched = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string };
 
@@ -47,7 +48,7 @@ async function fetchText(agent: Dispatcher, url: string, timeoutMs: number): Pro
     const text = await response.body.text();
     return response.statusCode === 200 ? { ok: true, text } : { ok: false, error: `status ${response.statusCode}` };
   } catch (error) {
-    return { ok: false, error: deadline.signal.aborted ? `no answer within ${timeoutMs} ms` : describeError(error) };
+    return { ok: false, error: deadline.signal.aborted ? `no answer within ${timeoutMs} ms` : describeFailure(error) };
   } finally {
     clearTimeout(timer);
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { quote } from '../core/quote.ts';
 import { decodeMessage, decodeRange, type EtcdMessage, type EtcdRange } from './etcd-decode.ts';
 import { type EtcdCredentials, EtcdLogin } from './etcd-login.ts';
-import { createGetPool, describeFailure, getJson, responseError } from './http-get.ts';
+import { createGetPool, describeRequestFailure, getJson, responseError } from './http-get.ts';
 import type { QueryMeter } from './source.ts';
 import type { TlsFiles } from './tls-connector.ts';
 
@@ -101,7 +101,7 @@ export function createEtcdClient({ endpoints, clock, tls, meter, ...credentials 
         }
         yield broken('the watch ended');
       } catch (error) {
-        if (!signal.aborted) yield broken(describeFailure(error));
+        if (!signal.aborted) yield broken(describeRequestFailure(error));
       }
     },
     async stop() {

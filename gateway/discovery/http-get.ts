@@ -1,5 +1,6 @@
 // One exchange of a JSON document, bounded in time and size: a body, or a sentence that says what went wrong.
-import { errors, Pool } from 'undici';
+import { Pool } from 'undici';
+import { describeFailure } from '../core/describe-failure.ts';
 import { quote } from '../core/quote.ts';
 import type { QueryMeter } from './source.ts';
 import { createTlsConnector, type TlsFiles } from './tls-connector.ts';
@@ -77,7 +78,7 @@ async function ask(pool: Pool, request: GetRequest): Promise<GetResult> {
     const isOverdue = ended.signal.aborted && !signal.aborted;
     return {
       kind: 'failure',
-      error: isOverdue ? `no answer within ${Math.round(deadlineMs)} ms` : describeFailure(error),
+      error: isOverdue ? `no answer within ${Math.round(deadlineMs)} ms` : describeRequestFailure(error),
     };
   } finally {
     clearTimeout(timer);
@@ -94,22 +95,13 @@ export function responseError(status: number, headers: Headers, text: string): s
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(type) ? null : `content type ${quote(type)} is not JSON`;
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  ENOTFOUND: 'the host name does not resolve',
-  EAI_AGAIN: 'the host name does not resolve at present',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
+/** What stands behind the limits of these questions. */
+const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_TIMEOUT_MS} ms`,
   UND_ERR_RES_EXCEEDED_MAX_SIZE: `the answer is larger than ${MAX_BODY_BYTES} bytes`,
 };
 
 /** A sentence about what a request threw. */
-export function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return quote(String(error));
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (error instanceof errors.SocketError)
-    return SENTENCES[code] ?? 'the connection was closed before the answer was whole';
-  return SENTENCES[code] ?? quote(error.message === '' ? error.name : error.message, 120);
+export function describeRequestFailure(error: unknown): string {
+  return describeFailure(error, OWN_SENTENCES);
 }

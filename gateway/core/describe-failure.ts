@@ -1,5 +1,5 @@
-// What an exchange with another service threw, as a sentence for the log.
-import { quote } from '../core/quote.ts';
+// What an exchange with another service threw, as a sentence for people.
+import { quote } from './quote.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -13,9 +13,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is too large',
 };
 
-/** The sentence for what was thrown; others' words in it are short and quoted. */
-export function describeError(error: unknown): string {
+/** The sentence for what was thrown, one of `own` first, by the code of the error; others' words in it are short and quoted. */
+export function describeFailure(error: unknown, own: Readonly<Record<string, string>> = {}): string {
   if (!(error instanceof Error)) return quote(String(error));
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return SENTENCES[code] ?? quote(error.message === '' ? error.name : error.message, 120);
+  return own[code] ?? SENTENCES[code] ?? quote(error.message === '' ? error.name : error.message, 120);
 }
