@@ -7,7 +7,7 @@ export interface RequestFacts {
   readonly method: string;
   /** In origin form, as the client sent it. */
   readonly target: string;
-  /** The authority, as the client wrote it. */
+  /** The authority, as the client wrote it, or a trusted proxy says that it did. */
   readonly host: string;
   /** The address of the real client: behind trusted proxies the one that they name. */
   readonly client: string;

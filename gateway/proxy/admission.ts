@@ -41,15 +41,18 @@ export class Admission implements ExchangeEvents {
     const { exchange, gatekeeper, identity, isTls } = this.#arrival;
     exchange.listen(this);
     this.#arrival.route.counts.requestStarted();
-    const { method, target, host } = exchange;
+    const { method, target, peer } = exchange;
+    // The service for authentication is told what the service behind it will be told.
+    const told = (name: string) => (peer.isTrusted ? exchange.header(name) : undefined);
+    const scheme = told('x-forwarded-proto')?.toLowerCase();
     const { client, requestId } = identity;
     const facts = {
       method,
       target,
-      host,
+      host: told('x-forwarded-host') ?? exchange.host,
       client,
       requestId,
-      isTls,
+      isTls: scheme === undefined ? isTls : scheme === 'https',
       header: (name: string) => headerOf(exchange, name),
     };
     const pending = gatekeeper.check(facts, (verdict) => this.#decided(verdict));

@@ -1,6 +1,6 @@
 // Who a request comes from is Weir's word alone: what clients claim in its place reaches neither the service nor a policy.
 import { describe, expect, it } from 'vitest';
-import { basicLine, startJudge, USERS } from '../../support/access-scene.ts';
+import { basicLine, LET_IN, startJudge, USERS } from '../../support/access-scene.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { ask, namedUpstream } from '../../support/named-upstream.ts';
 import { get } from '../../support/raw-client.ts';
@@ -129,5 +129,26 @@ describe('credentials', () => {
     const { gateway, upstream } = await scene({ auth: BASIC }, {}, USERS.replace('anna', 'voilà'));
     expect((await ask(gateway.port, get('/', basicLine('voilà')))).status).toBe(200);
     expect(Buffer.from(upstream.received(), 'latin1').toString()).toContain('x-user: voilà\r\n');
+  });
+});
+
+describe('what a service for authentication is told of scheme and host', () => {
+  const CLAIM = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: shop.test\r\n';
+  it.each([
+    ['a trusted proxy', ['127.0.0.0/8'], 'https', 'shop.test'],
+    ['anybody else', [], 'http', 's'],
+  ])('by %s is what the service behind it is told', async (_who, trustedProxies, proto, host) => {
+    const judge = await startJudge({ octets: LET_IN });
+    const upstream = await upstreamThat(answering(OK));
+    const gateway = await gatewayFor({
+      endpoints: [upstream.port],
+      route: { auth: judge.auth },
+      gateway: { trustedProxies },
+    });
+    expect((await ask(gateway.port, get('/', CLAIM))).status).toBe(200);
+    for (const head of [judge.heads[0], upstream.received()]) {
+      expect(head).toMatch(new RegExp(`^x-forwarded-proto: ${proto}\r$`, 'im'));
+      expect(head).toMatch(new RegExp(`^x-forwarded-host: ${host}\r$`, 'im'));
+    }
   });
 });
