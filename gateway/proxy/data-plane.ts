@@ -60,7 +60,7 @@ export interface DataPlaneOptions {
   readonly onKept: (kept: KeptUnder) => void;
   readonly gatehouse: Gatehouse;
   /** Absent or null: nothing is traced, and the trace context of clients passes as it is. */
-  readonly tracer?: Tracer | null;
+  readonly tracer: Tracer | null;
 }
 
 /** Where the gatekeepers of routes come from. */
@@ -87,7 +87,7 @@ export class DataPlane {
   constructor(options: DataPlaneOptions) {
     this.#options = options;
     const { gateway, cell, clock, lane, onKept } = options;
-    const onFinished = options.tracer ? tracing(options.onFinished) : options.onFinished;
+    const onFinished = options.tracer !== null ? tracing(options.onFinished) : options.onFinished;
     this.#onFinished = onFinished;
     this.#log = new TrafficLog(options.log);
     this.#sweep = new Sweep(clock);
@@ -192,7 +192,7 @@ export class DataPlane {
       upstream: this.#upstream,
       clock,
       onFinished: this.#onFinished,
-      tracer: this.#options.tracer ?? null,
+      tracer: this.#options.tracer,
       staleCache: this.#staleCache,
       onDegraded: (service, reason) => this.#log.degraded(service, reason),
       isTrusted,

@@ -24,7 +24,7 @@ import { verifiedRequest } from './verified-request.ts';
 
 export interface HandlerOptions extends TransactionServices {
   /** Absent or null: nothing is traced. */
-  readonly tracer?: Tracer | null;
+  readonly tracer: Tracer | null;
   readonly isTrusted: TrustCheck;
   /** How clients of this listener speak to it. */
   readonly proto: 'http' | 'https';
@@ -191,7 +191,7 @@ export class RequestHandler {
 
   #beginTrace(request: RequestDescription, startedMs: number): RequestTrace | null {
     const { tracer, proto } = this.#options;
-    if (tracer === undefined || tracer === null) return null;
+    if (tracer === null) return null;
     return tracer.begin({
       traceparent: request.header('traceparent'),
       tracestate: request.header('tracestate'),

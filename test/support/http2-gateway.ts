@@ -91,6 +91,7 @@ export async function startHttp2Gateway(options: Http2GatewayOptions): Promise<H
       redirect: null,
       portLine: 'X-Forwarded-Port: 1\r\n',
       openTunnel: ignore,
+      tracer: null,
     },
   );
   const connections = new Set<HostedConnection>();

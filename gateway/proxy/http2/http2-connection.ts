@@ -10,7 +10,7 @@ import type { ConnectionHost, HostedConnection } from '../connection-host.ts';
 import { requestIdOf } from '../request-id.ts';
 import type { Sweepable } from '../sweep.ts';
 import { Allowance } from './allowance.ts';
-import { appendFields } from './answer-fields.ts';
+import { answerFields } from './answer-fields.ts';
 import type { ExchangeSession } from './exchange-session.ts';
 import { returnHead, takeHead } from './head-pool.ts';
 import { Http2Exchange } from './http2-exchange.ts';
@@ -173,9 +173,7 @@ export class Http2Connection implements HostedConnection, ExchangeSession<Http2E
     const requestId = requestIdOf(undefined, false);
     this.host.onRefused(this.peer, situation, requestId);
     const { head, content } = errorAnswer(situation, requestId);
-    const fields = [':status', String(head.status), 'date', this.host.date.value];
-    appendFields(fields, head.lines + this.host.hstsLine);
-    stream.respond(fields);
+    stream.respond(answerFields(head, this.host));
     stream.end(content);
     if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR);
   }

@@ -61,6 +61,7 @@ describe('routes that were replaced', () => {
         // A worker keeps what it was born with.
         routing,
         onKept: () => undefined,
+        tracer: null,
         gatehouse: { prepare: () => new Map(), stop: async () => undefined },
         tls: { materials: new Map(), ticketKeys: new Uint8Array(48) },
         tlsCounts: new TlsCell(allocateTlsCell(1), 0),
