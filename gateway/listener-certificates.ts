@@ -128,6 +128,11 @@ export class ListenerCertificates {
     });
   }
 
+  /** What a listener serves; none where it has nothing. */
+  servedOf(tls: TlsConfig): readonly ServedCertificate[] {
+    return this.#readings.get(materialKey(tls))?.material?.certificates ?? [];
+  }
+
   /** The certificates of a listener as they stand, with what is wrong with their files. */
   stateOf(tls: TlsConfig): CertificateState[] {
     const reading = this.#readings.get(materialKey(tls));

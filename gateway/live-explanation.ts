@@ -3,6 +3,7 @@ import type { ExplainDuty } from './admin/explain-page.ts';
 import type { GatewayConfig } from './config/gateway-schema.ts';
 import { systemClock as clock } from './core/clock.ts';
 import type { DiscoveryBook } from './discovery/discovery-book.ts';
+import type { ListenerCertificates } from './listener-certificates.ts';
 import type { Maintenance } from './maintenance.ts';
 import { explain } from './proxy/explain/explain.ts';
 import type { ExplainFacts } from './proxy/explain/explain-routed.ts';
@@ -14,6 +15,7 @@ export interface LiveParts {
   readonly routes: RoutesInForce;
   readonly maintenance: Maintenance;
   readonly gatewayInForce: () => GatewayConfig;
+  readonly certificates: ListenerCertificates;
 }
 
 export function createExplainer(parts: LiveParts): ExplainDuty {
@@ -23,11 +25,12 @@ export function createExplainer(parts: LiveParts): ExplainDuty {
   };
 }
 
-function factsOf({ book, routes, maintenance, gatewayInForce }: LiveParts): ExplainFacts {
+function factsOf({ book, routes, maintenance, gatewayInForce, certificates }: LiveParts): ExplainFacts {
   const snapshots = new Map(book.snapshots().map((snapshot) => [snapshot.service, snapshot]));
   return {
     basis: 'gateway',
     gateway: gatewayInForce(),
+    listeners: { listen: gatewayInForce().listen, certificatesOf: (tls) => certificates.servedOf(tls) },
     routes: routes.routes,
     routeCell(route) {
       const cell = routes.cells.get(route);

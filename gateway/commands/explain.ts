@@ -115,7 +115,7 @@ async function explainOffline(question: Question, { config = DEFAULT_CONFIG, rou
     process.stderr.write(loaded.problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
     return 2;
   }
-  const explanation = explainRequest(question, offlineFacts(loaded));
+  const explanation = explainRequest(question, await offlineFacts(loaded));
   if (typeof explanation === 'string') return misasked(explanation);
   await write(json ? printableJson(`${JSON.stringify(explanation, null, 2)}\n`) : explanationText(explanation));
   return 0;

@@ -4,7 +4,7 @@ import type { AccessRecord } from '../core/access-record.ts';
 import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
 import type { RequestTrace, Tracer } from '../core/tracing.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
-import { lenientPath, normalisePath, withoutQuery } from '../routing/path.ts';
+import { lenientReading, normalisePath, withoutQuery } from '../routing/path.ts';
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
 import { Admission } from './admission.ts';
@@ -250,11 +250,9 @@ export class RequestHandler {
  * is `/admin` to some.
  */
 function isEvasive(table: RouteTable<Route>, request: RequestDescription, found: Route | undefined): boolean {
-  // As it was sent: a dot segment that follows an empty one leads elsewhere once the empty one is gone.
-  const sent = withoutQuery(request.target);
-  const lenient = lenientPath(sent);
-  if (lenient === sent) return false;
-  const meant = table.find(request, normalisePath(lenient) ?? lenient);
+  const lenient = lenientReading(request.target);
+  if (lenient === null) return false;
+  const meant = table.find(request, lenient);
   return meant !== undefined && meant !== found && meant.gatekeeper !== null && !meant.gatekeeper.isOpen;
 }
 

@@ -9,19 +9,25 @@ export function isRedirected(path: string): boolean {
   return !path.startsWith(ACME_CHALLENGE);
 }
 
-/** 308 to the same host and target by https; `host` may have a port, and is not empty. */
-export function httpsRedirect(
-  { host, target }: { readonly host: string; readonly target: string },
-  { port }: { readonly port: number },
-  requestId: string,
-): OwnAnswer {
-  const location = `https://${host.slice(0, endOfName(host))}${port === 443 ? '' : `:${port}`}${target}`;
-  const lines = `Location: ${location}\r\nContent-Length: 0\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}\r\n`;
+interface Place {
+  /** May have a port, and is not empty. */
+  readonly host: string;
+  readonly target: string;
+}
+
+/** 308 to the same host and target by https. */
+export function httpsRedirect(place: Place, redirect: { readonly port: number }, requestId: string): OwnAnswer {
+  const lines = `Location: ${redirectLocation(place, redirect)}\r\nContent-Length: 0\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}\r\n`;
   const framing = { kind: 'length' as const, length: 0 };
   return {
     head: { status: 308, reason: 'Permanent Redirect', lines, hasDate: false, framing },
     content: Buffer.alloc(0),
   };
+}
+
+/** The same host and target by https, at the port. */
+export function redirectLocation({ host, target }: Place, { port }: { readonly port: number }): string {
+  return `https://${host.slice(0, endOfName(host))}${port === 443 ? '' : `:${port}`}${target}`;
 }
 
 /** Where the port begins, or the end: `[::1]:80` has colons of its own. */

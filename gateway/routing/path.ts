@@ -26,6 +26,16 @@ export function lenientPath(path: string): string {
   return removeDotSegments(plain.replaceAll(/\/{2,}/g, '/'));
 }
 
+/**
+ * The path that lenient services make of a target, as `normalisePath` gives paths; null when they read what was sent. A
+ * dot segment that follows an empty one leads elsewhere once the empty one is gone: so it is read as it was sent.
+ */
+export function lenientReading(target: string): string | null {
+  const sent = withoutQuery(target);
+  const lenient = lenientPath(sent);
+  return lenient === sent ? null : (normalisePath(lenient) ?? lenient);
+}
+
 /** What stands before the `?` of a target. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?');

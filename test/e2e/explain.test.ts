@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Explanation } from '../../gateway/proxy/explain/explanation.ts';
+import { createAuthority, hasOpenssl } from '../support/certificates.ts';
 import { findFreePorts } from '../support/free-ports.ts';
 import { type LocalServer, startHttpServer } from '../support/local-server.ts';
+import { askTls } from '../support/tls-client.ts';
 import { startWeir, type WeirProcess } from '../support/weir-process.ts';
 
 const CLI = fileURLToPath(new URL('../../gateway/cli.ts', import.meta.url));
@@ -242,6 +244,41 @@ describe('weir explain with a token', () => {
       stdout: '',
       stderr: `${wants}: the one in WEIR_ADMIN_TOKEN is another\n`,
     });
+  });
+});
+
+describe.skipIf(!hasOpenssl())('weir explain for listeners with TLS and a redirect', () => {
+  it('tells the certificate that clients are really shown and where they are really sent, live and from the files', async () => {
+    await using own = new AsyncDisposableStack();
+    const authority = own.adopt(createAuthority(), (each) => each.remove());
+    const pairs = [
+      authority.sign('shop', { names: ['DNS:shop.test'] }),
+      authority.sign('wild', { names: ['DNS:*.shop.test'] }),
+    ];
+    const certificates = pairs.map(({ certFile, keyFile }) => ({ cert: certFile, key: keyFile }));
+    const [secure = 0, plain = 0] = await findFreePorts(2);
+    const listen = [
+      { address: `127.0.0.1:${secure}`, tls: { certificates } },
+      { address: `127.0.0.1:${plain}`, redirect: { to: 'https', port: secure } },
+    ];
+    const routes = { web: { service: 'web', endpoints: ['127.0.0.1:1'], match: [{}] } };
+    const gateway = own.adopt(await startWeir({ routes, gateway: { listen } }), (each) => each.close());
+    for (const name of ['shop.test', 'a.shop.test', 'other.test']) {
+      const { subject } = await askTls({ port: secure, servername: name });
+      const told = [[], ['--offline', '--config', 'config/gateway.yaml', '--routes', 'routes']].map((options) => {
+        const { stdout } = explain(['GET', `https://${name}:${secure}/`, '--json', ...options], {}, gateway);
+        const document: Explanation = JSON.parse(stdout);
+        return document.entry.listeners.map(({ tls }) => tls?.certificates.map(({ file }) => file));
+      });
+      const file = pairs.find(({ certFile }) => certFile.endsWith(`/${subject}.pem`))?.certFile;
+      expect(told).toEqual([[[file]], [[file]]]);
+    }
+    const answer = await fetch(`http://127.0.0.1:${plain}/x?y=1`, { redirect: 'manual' });
+    const { stdout } = explain(['GET', `http://127.0.0.1:${plain}/x?y=1`], {}, gateway);
+    expect(answer.status).toBe(308);
+    expect(stdout).toContain(
+      `answered 308 by Weir itself: the listener sends it to ${answer.headers.get('location')}\n`,
+    );
   });
 });
 

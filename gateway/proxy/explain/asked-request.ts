@@ -43,6 +43,7 @@ export interface RefusedRequest {
 export const ASSUMED_CLIENT = '127.0.0.1';
 
 const LINE_BREAK = /[\r\n\0]/;
+const WHOLE_URL = /^(https?):\/\/([^/?#]*)([^#]*)/i;
 
 /** The request, or what it is refused for; a sentence when the question itself makes no sense. */
 export function readAsked(
@@ -88,9 +89,31 @@ function faultIn({ method, url, headers, client }: AskedRequest): string | null 
   return null;
 }
 
+/** What a URL says of the way to a listener. */
+export interface AskedUrl {
+  /** null for a path alone. */
+  readonly scheme: 'http' | 'https' | null;
+  /** The name for which a client asks when TLS begins; '' for an IP address and for none. */
+  readonly serverName: string;
+  /** That of the scheme where the URL has none; null for a path alone. */
+  readonly port: number | null;
+}
+
+const DEFAULT_PORTS = { http: 80, https: 443 };
+
+/** Reads the place of a request that `readAsked` has read; a path alone has that of its Host field, and no scheme. */
+export function askedUrl({ url }: Pick<AskedRequest, 'url'>, host: string): AskedUrl {
+  const [, given, authority = host] = WHOLE_URL.exec(url) ?? [];
+  const scheme = given === undefined ? null : given.toLowerCase() === 'https' ? 'https' : 'http';
+  const [, name = '', digits] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(authority) ?? [];
+  const isName = isIP(name) === 0 && !name.startsWith('[');
+  const standard = scheme === null ? null : DEFAULT_PORTS[scheme];
+  return { scheme, serverName: isName ? name : '', port: digits === undefined ? standard : Number(digits) };
+}
+
 /** Where it goes, and its field lines; a Host among the headers counts before that of the URL. */
 function placeOf({ url, headers }: AskedRequest): { host: string; target: string; lines: string[] } | string {
-  const [, authority, rest] = /^https?:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? [];
+  const [, , authority, rest] = WHOLE_URL.exec(url) ?? [];
   const isBare = authority === undefined || rest === undefined;
   if (isBare && !url.startsWith('/') && url !== '*') return `the URL must begin with http:// or /, not ${quote(url)}`;
   if (authority?.includes('@') === true) return 'the URL has a user in front of its host, which clients do not send';

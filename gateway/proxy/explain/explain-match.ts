@@ -1,7 +1,9 @@
 // Which route takes a request and why, and why others that came close do not.
+import { accessOutline } from '../../access/access-outline.ts';
 import type { RouteConfig } from '../../config/route-schema.ts';
 import { quote } from '../../core/quote.ts';
 import { normaliseHost } from '../../routing/host.ts';
+import { lenientReading } from '../../routing/path.ts';
 import type { RouteQuery } from '../../routing/route-table.ts';
 import { asWritten } from './asked-request.ts';
 import type { ExplainedRoute, Rival } from './explanation.ts';
@@ -31,6 +33,21 @@ export function matchRoutes(routes: readonly RouteConfig[], query: RouteQuery, p
     return { route: route.name, file: route.file, rule, matches: missing === null, why };
   });
   return { won, rivals, moreRivals: close.length - rivals.length };
+}
+
+/**
+ * A route that guards what lenient services would read the target as, where the request is another's: `//admin` is
+ * `/admin` to some. Null when there is none.
+ */
+export function evadedRoute(
+  routes: readonly RouteConfig[],
+  query: RouteQuery & { readonly target: string },
+  won: PlacedRule | undefined,
+): RouteConfig | null {
+  const lenient = lenientReading(query.target);
+  const meant = lenient === null ? undefined : findPlaced(routes.flatMap(placesOf), query, lenient);
+  const isAnothers = meant !== undefined && meant.route !== won?.route;
+  return isAnothers && accessOutline(meant.route).length > 0 ? meant.route : null;
 }
 
 /** The place that won, in the words of the document. */

@@ -11,6 +11,7 @@ import { asWritten, type ReadRequest } from './asked-request.ts';
 import { explainAccess } from './explain-access.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { candidatesOf, explainEndpoints } from './explain-endpoints.ts';
+import type { ListenerFacts } from './explain-entry.ts';
 import { explainFailure } from './explain-failure.ts';
 import { explainConcurrency, explainLimits } from './explain-limits.ts';
 import { explainKey, explainPick, explainSplit } from './explain-pick.ts';
@@ -23,6 +24,7 @@ import { rehearse } from './rehearsal.ts';
 export interface ExplainFacts {
   readonly basis: Explanation['basis'];
   readonly gateway: Pick<GatewayConfig, 'limits' | 'trustedProxies'>;
+  readonly listeners: ListenerFacts;
   /** Those in force. */
   readonly routes: readonly RouteConfig[];
   /** The shared memory of a route, which is only read. */
@@ -31,7 +33,7 @@ export interface ExplainFacts {
   readonly clock: Clock;
 }
 
-type RoutedExplanation = Omit<Explanation, 'summary' | 'route' | 'rivals' | 'moreRivals'>;
+type RoutedExplanation = Omit<Explanation, 'summary' | 'entry' | 'route' | 'rivals' | 'moreRivals'>;
 
 export interface Routed {
   readonly facts: ExplainFacts;

@@ -6,12 +6,14 @@ import { announcedRequest } from '../preflight.ts';
 import {
   ASSUMED_CLIENT,
   type AskedRequest,
+  askedUrl,
   asWritten,
   type ReadRequest,
   type RefusedRequest,
   readAsked,
 } from './asked-request.ts';
-import { explainRoute, type Match, matchRoutes } from './explain-match.ts';
+import { certainRedirect, explainEntry } from './explain-entry.ts';
+import { evadedRoute, explainRoute, type Match, matchRoutes } from './explain-match.ts';
 import { type ExplainFacts, explainRouted } from './explain-routed.ts';
 import type { ExplainedOutcome, ExplainedRequest, Explanation } from './explanation.ts';
 import { answerToStar, ownAnswer } from './outcome.ts';
@@ -32,22 +34,29 @@ export function explain(asked: AskedRequest, facts: ExplainFacts): Explanation |
     ...identity,
     upgrade: null,
   };
-  if ('situation' in read) return unrouted(facts, request, ownAnswer(read.situation, read.why));
-  if (read.target === '*') return unrouted(facts, request, answerToStar(read.method));
-  if (path === null) return unrouted(facts, request, ownAnswer('bad_request', 'a % without two hexadecimal digits'));
-  const { won, rivals, moreRivals } = matchAsked(facts.routes, read, path);
-  if (won === undefined) {
-    return { ...unrouted(facts, request, ownAnswer('no_route', 'no route matches')), rivals, moreRivals };
+  const entry = explainEntry(askedUrl(asked, read.host), { ...read, path }, facts.listeners);
+  const end = (outcome: ExplainedOutcome) => finish({ ...NOT_ROUTED, basis: facts.basis, request, entry, outcome });
+  if ('situation' in read) return end(ownAnswer(read.situation, read.why));
+  if (read.target === '*') return end(answerToStar(read.method));
+  if (path === null) return end(ownAnswer('bad_request', 'a % without two hexadecimal digits'));
+  const location = certainRedirect(entry);
+  if (location !== null) return end({ kind: 'answer', status: 308, why: `the listener sends it to ${location}` });
+  const preflight = matchPreflight(facts.routes, read, path);
+  const { won, rivals, moreRivals } = preflight ?? matchRoutes(facts.routes, read, path);
+  const evaded = preflight === null ? evadedRoute(facts.routes, read, won) : null;
+  if (evaded !== null) {
+    return end(ownAnswer('bad_request', `some services read its path as one that the route ${evaded.name} guards`));
   }
-  const explained = { ...explainRouted({ facts, route: won.route, read, request }), rivals, moreRivals };
-  return finish({ ...explained, route: explainRoute(won) });
+  if (won === undefined) return { ...end(ownAnswer('no_route', 'no route matches')), rivals, moreRivals };
+  const explained = explainRouted({ facts, route: won.route, read, request });
+  return finish({ ...explained, entry, rivals, moreRivals, route: explainRoute(won) });
 }
 
-/** As the handler does: a preflight belongs to the route of the request that it asks for. */
-function matchAsked(routes: readonly RouteConfig[], read: ReadRequest, path: string): Match {
+/** As the handler does: a preflight belongs to the route of the request that it asks for; null where it is none. */
+function matchPreflight(routes: readonly RouteConfig[], read: ReadRequest, path: string): Match | null {
   const announced = announcedRequest(read);
   const match = announced === null ? null : matchRoutes(routes, announced, path);
-  return match?.won !== undefined && match.won.route.cors !== null ? match : matchRoutes(routes, read, path);
+  return match?.won !== undefined && match.won.route.cors !== null ? match : null;
 }
 
 type Unfinished = Omit<Explanation, 'summary'>;
@@ -68,25 +77,21 @@ function clientOf(
   return behind === peer.address ? { client: behind, clientFrom } : { client: behind, clientFrom: 'x-forwarded-for' };
 }
 
-function unrouted(facts: ExplainFacts, request: ExplainedRequest, outcome: ExplainedOutcome): Explanation {
-  return finish({
-    basis: facts.basis,
-    request,
-    outcome,
-    route: null,
-    rivals: [],
-    moreRivals: 0,
-    access: null,
-    forward: null,
-    rateLimits: [],
-    rateLimited: 0,
-    concurrency: null,
-    service: null,
-    split: null,
-    key: null,
-    endpoints: [],
-    pick: null,
-    failure: null,
-    answer: null,
-  });
-}
+/** Of a request that no route takes. */
+const NOT_ROUTED = {
+  route: null,
+  rivals: [],
+  moreRivals: 0,
+  access: null,
+  forward: null,
+  rateLimits: [],
+  rateLimited: 0,
+  concurrency: null,
+  service: null,
+  split: null,
+  key: null,
+  endpoints: [],
+  pick: null,
+  failure: null,
+  answer: null,
+} as const;

@@ -2,6 +2,7 @@
 import { printable } from '../../core/printable.ts';
 import { quote } from '../../core/quote.ts';
 import { endpointLines } from './endpoint-lines.ts';
+import { entryLines } from './entry-lines.ts';
 import type { Explanation } from './explanation.ts';
 import { REASON_WORDS } from './summary.ts';
 import { counted, durationWords, sizeWords } from './words.ts';
@@ -13,6 +14,7 @@ const MARGIN = 13;
 export function explanationText(explanation: Explanation): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['request', requestLines(explanation)],
+    ['listener', entryLines(explanation.entry)],
     ['route', routeLines(explanation)],
     ['others', rivalLines(explanation)],
     ['access', accessLines(explanation)],

@@ -8,6 +8,8 @@ export interface Explanation {
   readonly basis: 'gateway' | 'files';
   readonly request: ExplainedRequest;
   readonly outcome: ExplainedOutcome;
+  /** Where it can come in. */
+  readonly entry: ExplainedEntry;
   /** The route that takes the request; null when none does. */
   readonly route: ExplainedRoute | null;
   /** Other routes that match too, or all but match, the closest first. */
@@ -46,6 +48,44 @@ export interface ExplainedRequest {
   readonly clientFrom: 'given' | 'assumed' | 'x-forwarded-for';
   /** What becomes of its wish to be a WebSocket; null when it has none, or no route. */
   readonly upgrade: 'tunnelled' | 'ignored' | null;
+}
+
+export interface ExplainedEntry {
+  /** As the URL says; null for a path alone. */
+  readonly scheme: 'http' | 'https' | null;
+  /** The host of the URL, for which clients ask when TLS begins; '' for an IP address, and where nobody said. */
+  readonly serverName: string;
+  /** Those of the scheme, and of the port of the URL if there are any. */
+  readonly listeners: readonly ExplainedListener[];
+}
+
+export interface ExplainedListener {
+  /** Like `0.0.0.0:8443`. */
+  readonly address: string;
+  /** Null for plain HTTP. */
+  readonly tls: {
+    readonly minVersion: string;
+    readonly clientCertificates: 'off' | 'request' | 'require';
+    /** What the client is shown, one for each type of key; none where the files cannot be used. */
+    readonly certificates: readonly ExplainedCertificate[];
+    /** False where no certificate is for the name: these are those for all other names. */
+    readonly isByName: boolean;
+  } | null;
+  readonly http2: boolean;
+  /** Where the request is sent with 308; null when it is taken here. */
+  readonly redirect: string | null;
+  /** The value of Strict-Transport-Security; null for none. */
+  readonly hsts: string | null;
+  /** Peers whose connections begin with a PROXY header. */
+  readonly proxyProtocol: readonly string[];
+}
+
+export interface ExplainedCertificate {
+  readonly file: string;
+  readonly names: readonly string[];
+  /** Like `rsa` or `ec`. */
+  readonly keyType: string;
+  readonly notAfter: string;
 }
 
 /** How the request ends if nothing changes and the service answers. */

@@ -7,6 +7,7 @@ import type { Endpoint } from '../../../../gateway/core/instance.ts';
 import { Catalog } from '../../../../gateway/pool/catalog.ts';
 import type { ServiceSnapshot } from '../../../../gateway/pool/snapshot.ts';
 import { explain } from '../../../../gateway/proxy/explain/explain.ts';
+import type { CertificateFacts } from '../../../../gateway/proxy/explain/explain-entry.ts';
 import type { ExplainFacts } from '../../../../gateway/proxy/explain/explain-routed.ts';
 import type { ServiceFacts } from '../../../../gateway/proxy/explain/explain-service.ts';
 import type { Explanation } from '../../../../gateway/proxy/explain/explanation.ts';
@@ -33,6 +34,8 @@ export interface SceneOptions {
   /** The endpoints of each service. */
   readonly pools?: Readonly<Record<string, readonly Endpoint[]>>;
   readonly gateway?: object;
+  /** What every listener with TLS serves. */
+  readonly certificates?: readonly CertificateFacts[];
 }
 
 export class ExplainScene {
@@ -44,7 +47,7 @@ export class ExplainScene {
   readonly #catalog: Catalog;
   readonly #cells: ReadonlyMap<string, CellPlace>;
 
-  constructor({ routes, pools = {}, gateway = {} }: SceneOptions) {
+  constructor({ routes, pools = {}, gateway = {}, certificates = [] }: SceneOptions) {
     this.routes = Object.entries(routes).map(([name, route]) => routeOf(name, route));
     this.#catalog = new Catalog(new Set(this.routes.map(({ service }) => service)), {
       lanes: LANES,
@@ -56,10 +59,12 @@ export class ExplainScene {
       const status = { ...unasked(service, source), lastSuccessMs: this.clock.wallMs() - 1200 };
       this.statuses.set(service, status);
     }
-    const { limits, trustedProxies } = gatewaySchema.parse({ ...gateway, listen: [{ address: '127.0.0.1:1' }] });
+    const parsed = gatewaySchema.parse({ listen: [{ address: '127.0.0.1:1' }], ...gateway });
+    const { limits, trustedProxies, listen } = parsed;
     this.facts = {
       basis: 'gateway',
       gateway: { limits, trustedProxies },
+      listeners: { listen, certificatesOf: () => certificates },
       routes: this.routes,
       routeCell: (route) => this.cell(route),
       serviceOf: (service) => ({

@@ -64,6 +64,7 @@ describe('an explanation as text', () => {
 
       request      from 203.0.113.7
                    routes see the path as /orders/17
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        orders (routes/orders.yaml, match[0])
                    host: exactly shop.test
                    path: begins with /orders/ (prefix)
@@ -105,6 +106,7 @@ describe('an explanation as text', () => {
       "POST shop.test/orders goes to 127.0.0.1:3 of order-service by route orders
 
       request      from 127.0.0.1 (assumed: nobody said who asks)
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        orders (routes/orders.yaml, match[0])
                    host: exactly shop.test
                    path: exactly /orders
@@ -145,6 +147,7 @@ describe('an explanation as text', () => {
       "GET other.test/orders goes to one of 2 endpoints of web by route web; 127.0.0.1:10 is best placed
 
       request      from 203.0.113.7
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        web (routes/web.yaml, match[0])
                    host: any will do
                    path: begins with / (prefix)
@@ -167,6 +170,7 @@ describe('an explanation as text', () => {
       "GET shop.test/orders/1 is answered 404 by Weir itself: no route matches
 
       request      from 203.0.113.7
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        none
       others       put wants another method: PUT
       "
@@ -175,6 +179,7 @@ describe('an explanation as text', () => {
       "GET shop.test/x is answered 404 by Weir itself: no route matches
 
       request      from 203.0.113.7
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        none
       others       none comes close
       "
@@ -191,6 +196,7 @@ describe('an explanation as text', () => {
       "GET shop.test/ is answered 503 by Weir itself: the service has no endpoint
 
       request      from 203.0.113.7
+      listener     127.0.0.1:1  plain HTTP/1.1
       route        r (routes/r.yaml, match[0])
                    host: any will do
                    path: begins with / (prefix)
