@@ -11,10 +11,10 @@ import type { Log } from './core/log.ts';
 import { Asker } from './discovery/asker.ts';
 import { poolMark } from './discovery/pool-mark.ts';
 import { createSourceMaker } from './discovery/sources.ts';
-import { PoolSet } from './proxy/pool-set.ts';
-import { RouteChoice } from './proxy/route-choice.ts';
+import { PoolSet } from './proxy/routes/pool-set.ts';
+import { RouteChoice } from './proxy/routes/route-choice.ts';
 import { TrafficLog } from './proxy/traffic-log.ts';
-import { attemptFailure, isLocalShortage } from './proxy/upstream-error.ts';
+import { attemptFailure, isLocalShortage } from './proxy/upstream/upstream-error.ts';
 import { allocateRouteCell, RouteCell } from './shared/route-cell.ts';
 
 export type { DiscoveryDispatcher, UpstreamView } from './client/discovery-dispatcher.ts';

@@ -5,9 +5,9 @@ import { withoutQuery } from '../routing/path.ts';
 import type { AccessRefusal } from '../shared/route-cell.ts';
 import { errorAnswer, type OwnAnswer, sendAnswer } from './answers.ts';
 import type { Exchange, ExchangeEvents } from './exchange.ts';
-import type { Route } from './route.ts';
-import { routeLines } from './route-lines.ts';
 import type { RequestIdentity, TransactionServices } from './routed-request.ts';
+import type { Route } from './routes/route.ts';
+import { routeLines } from './routes/route-lines.ts';
 
 /** A request that a route has taken and nobody has checked yet. */
 export interface Arrival {

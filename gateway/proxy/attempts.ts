@@ -12,15 +12,15 @@ import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { decideRetry, type FailedAttempt, isIdempotent, isWithinBudget } from '../resilience/retry.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import { retryReason } from '../shared/service-cell.ts';
-import { beginCopy } from './answer-copy.ts';
+import { beginCopy } from './answers/answer-copy.ts';
 import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
 import { http2Wishes, meantStatus } from './grpc.ts';
 import { Relay, type RelayOwner } from './relay.ts';
-import { hostFor } from './route.ts';
 import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
+import { hostFor } from './routes/route.ts';
 import { beginAttempt, tracedLines } from './traced-attempt.ts';
-import type { UpstreamFailure } from './upstream.ts';
+import type { UpstreamFailure } from './upstream/upstream.ts';
 
 /** The transaction whose attempts these are. */
 export interface AttemptsOwner {

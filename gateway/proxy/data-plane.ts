@@ -16,19 +16,19 @@ import type { GatewayCell } from '../shared/gateway-cell.ts';
 import { LimitTable } from '../shared/limit-table.ts';
 import type { TlsCell } from '../shared/tls-cell.ts';
 import { materialKey, type TlsInForce } from '../tls/served-certificate.ts';
+import { type KeptUnder, StaleCache } from './answers/stale-cache.ts';
 import { compileTrust, type TrustCheck } from './client-address.ts';
 import { isUpgradable } from './exchange.ts';
+import { HttpDate } from './front/http-date.ts';
+import { Listener, type ListenerTls, type ProxyProtocol } from './front/listener.ts';
 import { RequestHandler, type RoutesInPlace, type RouteTableHolder, refusedRecord } from './handler.ts';
-import { HttpDate } from './http-date.ts';
-import { Listener, type ListenerTls, type ProxyProtocol } from './listener.ts';
-import { PoolSet } from './pool-set.ts';
-import { prepareRoute } from './route.ts';
 import type { TakeRecord } from './routed-request.ts';
-import { type KeptUnder, StaleCache } from './stale-cache.ts';
+import { PoolSet } from './routes/pool-set.ts';
+import { prepareRoute } from './routes/route.ts';
 import { Sweep } from './sweep.ts';
 import { TrafficLog } from './traffic-log.ts';
-import type { Upstream, UpstreamTarget } from './upstream.ts';
-import { Upstreams } from './upstreams.ts';
+import type { Upstream, UpstreamTarget } from './upstream/upstream.ts';
+import { Upstreams } from './upstream/upstreams.ts';
 import { WebSocketRelay } from './websocket.ts';
 
 /** The routes in force, and what their requests share with those of other workers. */

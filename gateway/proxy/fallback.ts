@@ -7,15 +7,15 @@ import type { AttemptTrace } from '../core/tracing.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import type { DegradedSource } from '../shared/route-cell.ts';
+import type { KeptAnswer } from './answers/stale-cache.ts';
 import { LONGEST_ACCEPT } from './answers.ts';
 import type { RequestContent } from './exchange.ts';
 import type { FieldRewrite } from './forwarded-fields.ts';
 import { Relay, type RelayOwner } from './relay.ts';
-import type { FallbackStep } from './route.ts';
 import { type RoutedRequest, staleKey, type TransactionServices } from './routed-request.ts';
-import type { KeptAnswer } from './stale-cache.ts';
+import type { FallbackStep } from './routes/route.ts';
 import { beginAttempt, tracedLines } from './traced-attempt.ts';
-import type { UpstreamFailure } from './upstream.ts';
+import type { UpstreamFailure } from './upstream/upstream.ts';
 
 export interface FallbackOptions {
   readonly chain: readonly FallbackStep[];

@@ -4,7 +4,7 @@ import { parseGrpcTimeout } from '../core/grpc-timeout.ts';
 import type { FieldTable } from '../http1/field-table.ts';
 import { trimBlanks } from '../http1/octets.ts';
 import type { RequestDescription } from './exchange.ts';
-import type { Http2Wishes } from './upstream.ts';
+import type { Http2Wishes } from './upstream/upstream.ts';
 
 /** The time that the client gives for the call, in ms; null where it gives none that can be read. */
 export function grpcTimeoutOf(request: Pick<RequestDescription, 'header'>): number | null {

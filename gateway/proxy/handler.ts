@@ -8,19 +8,19 @@ import { lenientReading, normalisePath, withoutQuery } from '../routing/path.ts'
 import { rewriteTarget } from '../routing/rewrite.ts';
 import type { RouteTable } from '../routing/route-table.ts';
 import { Admission } from './admission.ts';
+import { CompressedExchange } from './answers/compressed-exchange.ts';
+import { httpsRedirect, isRedirected } from './answers/https-redirect.ts';
 import { errorAnswer, type OwnAnswer, sendAnswer } from './answers.ts';
 import { type ClientPeer, clientAddress, type TrustCheck } from './client-address.ts';
-import { CompressedExchange } from './compressed-exchange.ts';
 import type { Exchange, RequestDescription } from './exchange.ts';
 import { requestLines } from './forwarded-fields.ts';
-import { httpsRedirect, isRedirected } from './https-redirect.ts';
-import { announcedRequest } from './preflight.ts';
 import { requestIdOf } from './request-id.ts';
-import type { Route } from './route.ts';
-import { routeLines } from './route-lines.ts';
 import type { Described, RequestIdentity, TransactionServices } from './routed-request.ts';
+import { announcedRequest } from './routes/preflight.ts';
+import type { Route } from './routes/route.ts';
+import { routeLines } from './routes/route-lines.ts';
+import { verifiedRequest } from './routes/verified-request.ts';
 import { Transaction } from './transaction.ts';
-import { verifiedRequest } from './verified-request.ts';
 
 export interface HandlerOptions extends TransactionServices {
   /** Absent or null: nothing is traced. */

@@ -3,7 +3,7 @@ import { connectionOptions } from '../http1/connection-options.ts';
 import { FIELD } from '../http1/field-id.ts';
 import type { FieldTable } from '../http1/field-table.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
-import type { AnswerCopy } from './answer-copy.ts';
+import type { AnswerCopy } from './answers/answer-copy.ts';
 import type { Exchange } from './exchange.ts';
 import { type FieldRewrite, responseLines, trailerLines } from './forwarded-fields.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   UpstreamFailure,
   UpstreamRequest,
   UpstreamTarget,
-} from './upstream.ts';
+} from './upstream/upstream.ts';
 
 /** Who made the call and decides what becomes of it. */
 export interface RelayOwner {

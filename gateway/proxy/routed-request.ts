@@ -3,12 +3,12 @@ import type { AccessRecord } from '../core/access-record.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RequestTrace } from '../core/tracing.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
-import type { CompressedExchange } from './compressed-exchange.ts';
+import type { CompressedExchange } from './answers/compressed-exchange.ts';
+import type { StaleCache } from './answers/stale-cache.ts';
 import type { Exchange } from './exchange.ts';
-import type { Route } from './route.ts';
-import type { LimitOutcome } from './route-limits.ts';
-import type { StaleCache } from './stale-cache.ts';
-import type { Upstream } from './upstream.ts';
+import type { Route } from './routes/route.ts';
+import type { LimitOutcome } from './routes/route-limits.ts';
+import type { Upstream } from './upstream/upstream.ts';
 
 export type TakeRecord = (record: AccessRecord, trace: RequestTrace | null) => void;
 

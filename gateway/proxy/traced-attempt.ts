@@ -1,7 +1,7 @@
 // The place of an attempt in the trace of its request, where there is one.
 import type { AttemptTrace } from '../core/tracing.ts';
 import type { Described } from './routed-request.ts';
-import type { UpstreamTarget } from './upstream.ts';
+import type { UpstreamTarget } from './upstream/upstream.ts';
 
 /** The request is about to be sent to `to`; null where nothing is traced. */
 export function beginAttempt({ trace, target }: Described, to: UpstreamTarget, isTls: boolean): AttemptTrace | null {

@@ -6,12 +6,12 @@ import { withoutQuery } from '../routing/path.ts';
 import type { DegradedReason } from '../shared/degraded-words.ts';
 import { errorAnswer, sendAnswer } from './answers.ts';
 import { Attempts, type AttemptsOwner } from './attempts.ts';
-import type { Waiting } from './concurrency-gate.ts';
 import type { ExchangeEvents, RequestContent } from './exchange.ts';
 import { canAnswer, type DegradedTransaction, Fallback } from './fallback.ts';
 import { grpcTimeoutOf } from './grpc.ts';
-import { routeLines } from './route-lines.ts';
 import type { RoutedRequest, TransactionServices } from './routed-request.ts';
+import type { Waiting } from './routes/concurrency-gate.ts';
+import { routeLines } from './routes/route-lines.ts';
 
 /** Timers count in 31 bits. */
 const LONGEST_TIMER_MS = 2_147_483_647;

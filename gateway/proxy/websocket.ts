@@ -13,12 +13,12 @@ import type { PooledEndpoint } from '../pool/pooled-endpoint.ts';
 import { withoutQuery } from '../routing/path.ts';
 import { rawErrorAnswer } from './answers.ts';
 import type { Exchange } from './exchange.ts';
-import { hstsLineOf } from './hsts.ts';
-import { hostFor, type Route } from './route.ts';
+import { hstsLineOf } from './front/hsts.ts';
 import type { Described, TransactionServices } from './routed-request.ts';
+import { hostFor, type Route } from './routes/route.ts';
 import { beginAttempt, tracedLines } from './traced-attempt.ts';
 import { admitTunnel } from './tunnel-admission.ts';
-import { attemptFailure } from './upstream-error.ts';
+import { attemptFailure } from './upstream/upstream-error.ts';
 
 /** A request that asked for a tunnel; the answer goes to the socket. */
 export interface Upgrade {

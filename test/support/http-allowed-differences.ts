@@ -29,7 +29,7 @@ const ALLOWED: readonly Allowed[] = [
     holds: ({ message, error }) => error === 'HPE_INVALID_URL' && /[\x80-\xff]/.test(word(message, 1)),
   },
   {
-    // RFC 9112 section 3.2: the forms of a target are told apart when the request is routed (proxy/request-line.ts).
+    // RFC 9112 section 3.2: the forms of a target are told apart when the request is routed (proxy/front/request-line.ts).
     reason: 'a target that does not begin with a slash, which the proxy judges',
     holds: ({ message, error }) => error === 'HPE_INVALID_URL' && !word(message, 1).startsWith('/'),
   },

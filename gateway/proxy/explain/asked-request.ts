@@ -9,7 +9,7 @@ import { wantsWebSocket } from '../../http1/request-wishes.ts';
 import { situationOf } from '../answers.ts';
 import { describePeer, type TrustCheck } from '../client-address.ts';
 import type { RequestDescription } from '../exchange.ts';
-import { requestAddress } from '../request-line.ts';
+import { requestAddress } from '../front/request-line.ts';
 
 /** A request in words. */
 export interface AskedRequest {

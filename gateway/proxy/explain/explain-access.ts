@@ -5,7 +5,7 @@ import { compileAddressCheck } from '../../access/address-check.ts';
 import { prepareCors } from '../../access/cors.ts';
 import { ownFields, toldFields } from '../../access/own-fields.ts';
 import type { RouteConfig } from '../../config/route-schema.ts';
-import { verifiedRequest } from '../verified-request.ts';
+import { verifiedRequest } from '../routes/verified-request.ts';
 import type { ReadRequest } from './asked-request.ts';
 import type { ExplainedAccess } from './explanation.ts';
 

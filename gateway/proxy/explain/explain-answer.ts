@@ -1,7 +1,7 @@
 // What the route does to the answer on its way to the client: compression and security headers.
 import type { RouteConfig } from '../../config/route-schema.ts';
-import { chooseCoding } from '../accept-encoding.ts';
-import { securityPreset } from '../security-headers.ts';
+import { chooseCoding } from '../answers/accept-encoding.ts';
+import { securityPreset } from '../answers/security-headers.ts';
 import type { ReadRequest } from './asked-request.ts';
 import type { ExplainedAnswer } from './explanation.ts';
 

@@ -4,7 +4,7 @@ import { formatAddress } from '../../core/address.ts';
 import { normalName } from '../../tls/certificate-names.ts';
 import { chooseCertificate, prepareChoice } from '../../tls/choose-certificate.ts';
 import type { ServedCertificate } from '../../tls/served-certificate.ts';
-import { isRedirected, redirectLocation } from '../https-redirect.ts';
+import { isRedirected, redirectLocation } from '../answers/https-redirect.ts';
 import { type AskedUrl, asWritten } from './asked-request.ts';
 import type { ExplainedEntry, ExplainedListener } from './explanation.ts';
 

@@ -3,7 +3,7 @@ import type { RouteConfig } from '../../config/route-schema.ts';
 import { limitKeyOfIp } from '../../resilience/rate-limit-key.ts';
 import type { RouteCell } from '../../shared/route-cell.ts';
 import type { RequestDescription } from '../exchange.ts';
-import { requestKey } from '../request-key.ts';
+import { requestKey } from '../routes/request-key.ts';
 import { asWritten } from './asked-request.ts';
 import type { ExplainedConcurrency, ExplainedLimit } from './explanation.ts';
 import { partWords, rateWords } from './words.ts';

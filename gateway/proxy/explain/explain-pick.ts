@@ -2,7 +2,7 @@
 import type { RouteConfig } from '../../config/route-schema.ts';
 import { quote } from '../../core/quote.ts';
 import type { RequestDescription } from '../exchange.ts';
-import { requestKey } from '../request-key.ts';
+import { requestKey } from '../routes/request-key.ts';
 import { asWritten } from './asked-request.ts';
 import { bestPlaced, type Candidates } from './explain-endpoints.ts';
 import type { ExplainedKey, ExplainedPick, ExplainedSplit } from './explanation.ts';

@@ -6,7 +6,7 @@ import { rewriteTarget } from '../../routing/rewrite.ts';
 import type { CellPlace } from '../../shared/cell.ts';
 import { RouteCell } from '../../shared/route-cell.ts';
 import { ServiceCell } from '../../shared/service-cell.ts';
-import { speaksHttp2 } from '../route.ts';
+import { speaksHttp2 } from '../routes/route.ts';
 import { asWritten, type ReadRequest } from './asked-request.ts';
 import { explainAccess } from './explain-access.ts';
 import { explainAnswer } from './explain-answer.ts';

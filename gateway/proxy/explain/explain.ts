@@ -2,7 +2,7 @@
 import type { RouteConfig } from '../../config/route-schema.ts';
 import { normalisePath } from '../../routing/path.ts';
 import { clientAddress, compileTrust, type TrustCheck } from '../client-address.ts';
-import { announcedRequest } from '../preflight.ts';
+import { announcedRequest } from '../routes/preflight.ts';
 import {
   ASSUMED_CLIENT,
   type AskedRequest,

@@ -14,8 +14,8 @@ import { FULL_TENTHS } from '../../resilience/slow-start.ts';
 import type { CellPlace } from '../../shared/cell.ts';
 import { RouteCell } from '../../shared/route-cell.ts';
 import type { RequestDescription } from '../exchange.ts';
-import { PoolSet } from '../pool-set.ts';
-import { RouteChoice } from '../route-choice.ts';
+import { PoolSet } from '../routes/pool-set.ts';
+import { RouteChoice } from '../routes/route-choice.ts';
 import { TrafficLog } from '../traffic-log.ts';
 
 export interface RehearsalOptions {

@@ -1,7 +1,7 @@
 // How explanations write parts of a configuration: as the operator has written them.
 import type { RouteConfig } from '../../config/route-schema.ts';
 import type { GroupLabels } from '../../pool/group.ts';
-import { cookieOf, type KeyPart } from '../request-key.ts';
+import { cookieOf, type KeyPart } from '../routes/request-key.ts';
 
 /** Each with the smallest part of it that is written. */
 const UNITS = [

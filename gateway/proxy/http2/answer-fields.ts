@@ -1,9 +1,9 @@
 // Field lines of an answer as node:http2 takes them: a flat list, or an object where it takes nothing else.
 import type { OutgoingHttpHeaders } from 'node:http2';
 import { trimBlanks } from '../../http1/octets.ts';
-import type { ConnectionHost } from '../connection-host.ts';
 import type { AnswerHead } from '../exchange.ts';
-import { withHsts } from '../hsts.ts';
+import type { ConnectionHost } from '../front/connection-host.ts';
+import { withHsts } from '../front/hsts.ts';
 
 /** The greatest status that there is (RFC 9110 section 15); node:http2 sends no other. */
 const MAX_STATUS = 599;

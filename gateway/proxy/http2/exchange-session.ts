@@ -1,6 +1,6 @@
 // What an HTTP/2 session is to the exchanges on its streams.
 import type { ClientPeer } from '../client-address.ts';
-import type { ConnectionHost } from '../connection-host.ts';
+import type { ConnectionHost } from '../front/connection-host.ts';
 
 /** The session as its exchanges, of type `E`, use it. */
 export interface ExchangeSession<E> {

@@ -4,7 +4,6 @@ import type { FieldTable } from '../../http1/field-table.ts';
 import type { RequestHead } from '../../http1/request-head.ts';
 import { expectsContinue } from '../../http1/request-wishes.ts';
 import type { ClientPeer } from '../client-address.ts';
-import { ClientDeadlines } from '../client-deadlines.ts';
 import type {
   AnswerHead,
   ContentLimits,
@@ -13,6 +12,7 @@ import type {
   RequestContent,
   UpgradableExchange,
 } from '../exchange.ts';
+import { ClientDeadlines } from '../front/client-deadlines.ts';
 import { answerFields, fieldsByName } from './answer-fields.ts';
 import { leaveWhenClosed } from './early-leave.ts';
 import type { ExchangeSession } from './exchange-session.ts';

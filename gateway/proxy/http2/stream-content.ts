@@ -1,7 +1,7 @@
 // Content whose end the stream tells, not the octets; and trailers as they come on a stream.
 import type { DecodedContent } from '../../http1/chunked-decoder.ts';
 import { FieldTable } from '../../http1/field-table.ts';
-import type { ContentSource } from '../request-content.ts';
+import type { ContentSource } from '../front/request-content.ts';
 
 const MAX_TRAILER_FIELDS = 64;
 

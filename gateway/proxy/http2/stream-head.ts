@@ -4,7 +4,7 @@ import type { ErrorSituation } from '../../core/errors.ts';
 import { FIELD } from '../../http1/field-id.ts';
 import type { RequestHead } from '../../http1/request-head.ts';
 import { situationOf } from '../answers.ts';
-import { requestAddress } from '../request-line.ts';
+import { requestAddress } from '../front/request-line.ts';
 
 /** What nghttp2 has checked already: every pseudo-field at most once, before all others, lower-case names. */
 interface ListedHead {

@@ -1,8 +1,8 @@
 // What a client sends on a stream behind the head of its request: read at the taker's pace, and bounded in time.
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Framing } from '../../http1/framing.ts';
-import type { ClientDeadlines } from '../client-deadlines.ts';
-import { type ContentOwner, IncomingContent } from '../request-content.ts';
+import type { ClientDeadlines } from '../front/client-deadlines.ts';
+import { type ContentOwner, IncomingContent } from '../front/request-content.ts';
 import { readTrailers, StreamContent } from './stream-content.ts';
 
 /** The exchange that the content belongs to. */

@@ -1,6 +1,6 @@
 // The first octets of a connection, read until it is clear what they are: bounded in time, and put back for who is next.
 import type { Socket } from 'node:net';
-import type { HostedConnection } from '../connection-host.ts';
+import type { HostedConnection } from '../front/connection-host.ts';
 import type { Sweep, Sweepable } from '../sweep.ts';
 
 export interface OpeningOptions {

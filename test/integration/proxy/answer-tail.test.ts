@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { gatewaySchema } from '../../../gateway/config/gateway-schema.ts';
 import { systemClock } from '../../../gateway/core/clock.ts';
 import { compileTrust, describePeer } from '../../../gateway/proxy/client-address.ts';
-import { ClientConnection } from '../../../gateway/proxy/client-connection.ts';
-import type { ConnectionHost } from '../../../gateway/proxy/connection-host.ts';
-import { HttpDate } from '../../../gateway/proxy/http-date.ts';
+import { ClientConnection } from '../../../gateway/proxy/front/client-connection.ts';
+import type { ConnectionHost } from '../../../gateway/proxy/front/connection-host.ts';
+import { HttpDate } from '../../../gateway/proxy/front/http-date.ts';
 import { Sweep } from '../../../gateway/proxy/sweep.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

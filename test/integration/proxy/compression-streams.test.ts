@@ -1,7 +1,7 @@
 // Compressed answers on their way: promptly, at the reader's pace, never complete when they are not, and nothing left behind.
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { leaveEncoderPlace, takeEncoderPlace } from '../../../gateway/proxy/content-encoder.ts';
+import { leaveEncoderPlace, takeEncoderPlace } from '../../../gateway/proxy/answers/content-encoder.ts';
 import { decoded, decoderOf, fetchOctets, proseOf } from '../../support/encoded-answer.ts';
 import { endHttp2EndpointsAfterEach, http2Endpoint } from '../../support/http2-endpoint.ts';
 import { endHttp2AfterEach, http2GatewayFor, sessionTo } from '../../support/http2-scene.ts';

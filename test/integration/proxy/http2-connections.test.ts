@@ -1,8 +1,8 @@
 // Connections to HTTP/2 endpoints: how many there are, how long they are kept, and when they end.
 import { describe, expect, it } from 'vitest';
-import { Http2Upstream } from '../../../gateway/proxy/http2-upstream.ts';
 import { Sweep } from '../../../gateway/proxy/sweep.ts';
-import type { UpstreamTarget } from '../../../gateway/proxy/upstream.ts';
+import { Http2Upstream } from '../../../gateway/proxy/upstream/http2-upstream.ts';
+import type { UpstreamTarget } from '../../../gateway/proxy/upstream/upstream.ts';
 import { endHttp2EndpointsAfterEach, http2Endpoint } from '../../support/http2-endpoint.ts';
 import { headers, SETTING, settings } from '../../support/http2-frames.ts';
 import { endRawHttp2EndpointsAfterEach, onRequest, rawHttp2Endpoint } from '../../support/raw-http2-endpoint.ts';

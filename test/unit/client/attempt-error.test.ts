@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { failureOf, isCallersFault } from '../../../gateway/client/attempt-error.ts';
-import { attemptFailure, isLocalShortage } from '../../../gateway/proxy/upstream-error.ts';
+import { attemptFailure, isLocalShortage } from '../../../gateway/proxy/upstream/upstream-error.ts';
 
 const sockets = { attemptFailure, isLocalShortage };
 

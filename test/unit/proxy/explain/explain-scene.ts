@@ -11,8 +11,8 @@ import type { CertificateFacts } from '../../../../gateway/proxy/explain/explain
 import type { ExplainFacts } from '../../../../gateway/proxy/explain/explain-routed.ts';
 import type { ServiceFacts } from '../../../../gateway/proxy/explain/explain-service.ts';
 import type { Explanation } from '../../../../gateway/proxy/explain/explanation.ts';
-import { PoolSet } from '../../../../gateway/proxy/pool-set.ts';
-import { RouteChoice } from '../../../../gateway/proxy/route-choice.ts';
+import { PoolSet } from '../../../../gateway/proxy/routes/pool-set.ts';
+import { RouteChoice } from '../../../../gateway/proxy/routes/route-choice.ts';
 import { TrafficLog } from '../../../../gateway/proxy/traffic-log.ts';
 import type { CellPlace } from '../../../../gateway/shared/cell.ts';
 import { allocateRouteCell, RouteCell } from '../../../../gateway/shared/route-cell.ts';

@@ -1,6 +1,6 @@
 // Field lines of an answer as node:http2 takes them.
 import { describe, expect, it } from 'vitest';
-import { HttpDate } from '../../../../gateway/proxy/http-date.ts';
+import { HttpDate } from '../../../../gateway/proxy/front/http-date.ts';
 import { answerFields, appendFields, fieldsByName } from '../../../../gateway/proxy/http2/answer-fields.ts';
 
 describe('field lines', () => {
