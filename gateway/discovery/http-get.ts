@@ -1,5 +1,5 @@
 // One exchange of a JSON document, bounded in time and size: a body, or a sentence that says what went wrong.
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { describeFailure } from '../core/describe-failure.ts';
 import { quote } from '../core/quote.ts';
 import type { QueryMeter } from './source.ts';
@@ -32,6 +32,8 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 const CONNECT_TIMEOUT_MS = 3000;
 
+const UTF8 = new TextDecoder();
+
 /** A pool of at most `connections` to the origin of `url`; the deadline of each request is the only other clock. */
 export function createGetPool(url: URL, { connections, tls }: GetPoolOptions): Pool {
   const isOverTls = url.protocol === 'https:' && tls !== undefined;
@@ -59,30 +61,86 @@ export async function getJson(pool: Pool, request: GetRequest): Promise<GetResul
   return result;
 }
 
-async function ask(pool: Pool, request: GetRequest): Promise<GetResult> {
-  const { target, headers, body, deadlineMs, signal } = request;
-  const ended = new AbortController();
-  const end = () => ended.abort();
-  const timer = setTimeout(end, deadlineMs);
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
-  try {
-    const accept = { accept: 'application/json', ...headers };
-    const method = body === undefined ? 'GET' : 'POST';
-    const options = { method, path: target, headers: accept, body: body ?? null, signal: ended.signal } as const;
-    const response = await pool.request(options);
-    const text = await response.body.text();
-    const error = responseError(response.statusCode, response.headers, text);
-    return error === null ? { kind: 'body', text, headers: response.headers } : { kind: 'failure', error };
-  } catch (error) {
-    const isOverdue = ended.signal.aborted && !signal.aborted;
-    return {
-      kind: 'failure',
-      error: isOverdue ? `no answer within ${Math.round(deadlineMs)} ms` : describeRequestFailure(error),
-    };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+function ask(pool: Pool, request: GetRequest): Promise<GetResult> {
+  return new Promise((resolve) => new Exchange(request, resolve).begin(pool));
+}
+
+/**
+ * By undici's lowest seam: what stands above it makes a stream of each body and a promise of each step, which is most of
+ * the cost where one change in Consul has hundreds of services asked.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: GetRequest;
+  readonly #resolve: (result: GetResult) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #endedBy: Error | undefined;
+  #status = 0;
+  #headers: Headers = {};
+
+  constructor(request: GetRequest, resolve: (result: GetResult) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(this.#onOverdue, request.deadlineMs);
+  }
+
+  begin(pool: Pool): void {
+    const { target, headers, body = null, signal } = this.#request;
+    if (signal.aborted) {
+      this.#onAborted();
+      return;
+    }
+    signal.addEventListener('abort', this.#onAborted, { once: true });
+    const method = body === null ? 'GET' : 'POST';
+    pool.dispatch({ method, path: target, headers: { accept: 'application/json', ...headers }, body }, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It waited for a connection until nobody wanted to know any more.
+    if (this.#endedBy !== undefined) controller.abort(this.#endedBy);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [first] = this.#chunks;
+    const body = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+    const text = UTF8.decode(body);
+    const error = responseError(this.#status, this.#headers, text);
+    this.#settle(error === null ? { kind: 'body', text, headers: this.#headers } : { kind: 'failure', error });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle({ kind: 'failure', error: describeRequestFailure(error) });
+  }
+
+  readonly #onOverdue = (): void => {
+    this.#end(`no answer within ${Math.round(this.#request.deadlineMs)} ms`);
+  };
+
+  readonly #onAborted = (): void => {
+    this.#end('called off');
+  };
+
+  #end(why: string): void {
+    this.#endedBy = new Error(why);
+    this.#controller?.abort(this.#endedBy);
+    this.#settle({ kind: 'failure', error: why });
+  }
+
+  #settle(result: GetResult): void {
+    clearTimeout(this.#timer);
+    this.#request.signal.removeEventListener('abort', this.#onAborted);
+    this.#resolve(result);
   }
 }
 
