@@ -86,7 +86,9 @@ export interface Exchange extends RequestDescription {
   /** Passes on an interim response where the client's version knows such. */
   sendInterim(status: number, reason: string, lines: string): void;
   sendHead(head: AnswerHead): void;
-  /** False when the client reads slower than it is written to: wait for `onDrain`. Views may be reused after `flush`. */
+  /** Whether octets given to `write` have not left yet: their memory must not be written to any more. */
+  readonly isHolding: boolean;
+  /** False when the client reads slower than it is written to: wait for `onDrain`. */
   write(octets: Buffer): boolean;
   /** Sends at once what `sendHead` and `write` may have collected; false as with `write`. */
   flush(): boolean;

@@ -93,6 +93,10 @@ export class Relay implements UpstreamEvents {
     return this.#exchange.write(octets);
   }
 
+  get isHolding(): boolean {
+    return this.#exchange.isHolding;
+  }
+
   onPause(): boolean {
     return !this.#isForwarding || this.#isAborted || this.#exchange.flush();
   }

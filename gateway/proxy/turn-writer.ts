@@ -42,6 +42,11 @@ export class TurnWriter {
     return isReady;
   }
 
+  /** Whether something that was written has not left yet. */
+  get isHolding(): boolean {
+    return this.#held !== '' || this.#socket.writableLength > 0;
+  }
+
   /** Writes what is held back. */
   send(): void {
     const text = this.#held;

@@ -96,6 +96,11 @@ export class CompressedExchange implements Exchange, ExchangeEvents, EncodedAnsw
     }
   }
 
+  get isHolding(): boolean {
+    // What is to be compressed was copied.
+    return this.#inner.isHolding;
+  }
+
   write(octets: Buffer): boolean {
     return this.#answer === null ? this.#inner.write(octets) : this.#answer.write(octets);
   }

@@ -22,7 +22,7 @@ type Phase = 'idle' | 'head' | 'exchange' | 'lingering' | 'closed';
 
 export class ClientConnection implements HostedConnection, ExchangeWire, ContentOwner, Sweepable {
   readonly #socket: Socket;
-  readonly #writer: TurnWriter;
+  readonly writer: TurnWriter;
   readonly #host: ConnectionHost;
   readonly #peer: ClientPeer;
   readonly #head: RequestHead;
@@ -37,7 +37,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   constructor(socket: Socket, host: ConnectionHost, peer: ClientPeer) {
     this.#socket = socket;
-    this.#writer = new TurnWriter(socket, () => this.#deadlines.awaitReader());
+    this.writer = new TurnWriter(socket, () => this.#deadlines.awaitReader());
     this.#host = host;
     this.#peer = peer;
     this.#head = new RequestHead(host.headLimits);
@@ -59,7 +59,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   }
 
   destroy(): void {
-    this.#writer.send();
+    this.writer.send();
     this.#socket.destroy();
   }
 
@@ -72,12 +72,12 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   writeText(text: string): boolean {
     if (this.#isHalfClosed) this.#deadlines.awaitProgress();
-    return this.#writer.writeText(text);
+    return this.writer.writeText(text);
   }
 
   writeOctets(octets: Buffer): boolean {
     if (this.#isHalfClosed) this.#deadlines.awaitProgress();
-    return this.#writer.writeOctets(octets);
+    return this.writer.writeOctets(octets);
   }
 
   exchangeEnded(isLast: boolean): void {
@@ -95,7 +95,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   }
 
   breakOff(mustReset: boolean): void {
-    this.#writer.send();
+    this.writer.send();
     if (mustReset) this.#socket.resetAndDestroy();
     else this.#socket.destroySoon();
   }
@@ -273,7 +273,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     this.#phase = 'closed';
     this.#host.sweep.remove(this);
     this.#host.onClosed(this);
-    this.#writer.send();
+    this.writer.send();
     socket.pause();
     socket.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain).off('close', this.#onClose);
     return { socket, octets: Buffer.concat([Buffer.from(this.#reader.text, 'latin1'), this.#unread.take()]) };
@@ -282,7 +282,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   #refuse(situation: ErrorSituation): void {
     const requestId = requestIdOf(undefined, false);
     this.#host.onRefused(this.#peer, situation, requestId);
-    this.#writer.send();
+    this.writer.send();
     this.#socket.write(rawErrorAnswer(situation, requestId, this.#host.hstsLine));
     this.#linger();
   }
@@ -291,7 +291,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   #linger(): void {
     this.#phase = 'lingering';
     this.#deadlines.awaitNothing();
-    this.#writer.send();
+    this.writer.send();
     // A slow reader has the time of `write` to take what is left before the lingering begins.
     if (this.#socket.writableLength > 0) this.#deadlines.awaitReader();
     this.#socket.end(() => this.#deadlines.linger());

@@ -11,6 +11,7 @@ import type {
   RequestContent,
   UpgradableExchange,
 } from '../exchange.ts';
+import type { TurnWriter } from '../turn-writer.ts';
 import type { ClientDeadlines } from './client-deadlines.ts';
 import { withHsts } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
@@ -25,6 +26,7 @@ export interface ExchangeWire {
   /** Octets as Latin-1 text; false when the client reads slower. */
   writeText(text: string): boolean;
   writeOctets(octets: Buffer): boolean;
+  readonly writer: Pick<TurnWriter, 'isHolding'>;
   /** Gives the socket away, with all that was read from it since the last answer. */
   handOver(): HandedOver;
   /** The answer is whole. */
@@ -143,6 +145,10 @@ export class ClientExchange implements UpgradableExchange {
     if (!this.#isPersistent) head += 'Connection: close\r\n';
     else if (this.minor === 0) head += 'Connection: keep-alive\r\n';
     this.#collected = `${head}\r\n`;
+  }
+
+  get isHolding(): boolean {
+    return this.#wire.writer.isHolding;
   }
 
   write(octets: Buffer): boolean {

@@ -145,6 +145,11 @@ export class Http2Exchange implements UpgradableExchange, IntakeOwner {
     this.#answer = answerFields(head, this.#session.host);
   }
 
+  /** The session writes when it wants to. */
+  get isHolding(): boolean {
+    return true;
+  }
+
   write(octets: Buffer): boolean {
     if (this.#isOver || !this.#takesContent || octets.length === 0) return true;
     this.contentBytes += octets.length;

@@ -207,8 +207,8 @@ export class UpstreamConnection implements Sweepable, CallWire {
   onContent(octets: Buffer): void {
     const call = this.#call;
     if (call === undefined || call.isAborted) return;
-    this.#buffer.handedOut(octets);
     if (!call.events.onContent(octets)) this.#pauseReading();
+    if (call.events.isHolding) this.#buffer.keep(octets);
   }
 
   #pauseReading(): void {

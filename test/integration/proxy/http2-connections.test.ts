@@ -141,6 +141,7 @@ function statusOf(upstream: Http2Upstream, target: UpstreamTarget): Promise<numb
         onHead: (head) => {
           status = head.status;
         },
+        isHolding: false,
         onContent: () => true,
         onPause: () => true,
         onEnd: () => resolve(status),

@@ -20,6 +20,7 @@ class ScriptedExchange implements Exchange {
   readonly version = '1.1';
   readonly isUpgrade = false;
   isHeadSent = false;
+  readonly isHolding = false;
   contentBytes = 0;
   isReading = true;
   events: ExchangeEvents | undefined;
