@@ -1,5 +1,6 @@
 // What to ask Consul next about one service, and what each answer means: the rules of blocking queries, without I/O.
 import type { Clock } from '../core/clock.ts';
+import { AfterOutage } from './after-outage.ts';
 import { nextDelayMs } from './backoff.ts';
 import { type ConsulHead, contentDoubt, isBackwards, serverDoubt } from './consul-head.ts';
 import type { Consistency, ConsulQuestion } from './consul-question.ts';
@@ -36,12 +37,6 @@ const POLL_INTERVAL_MS = 2000;
 /** Milliseconds until the next query where an answer had no index to block on. */
 const NO_INDEX_INTERVAL_MS = 1000;
 
-/**
- * Milliseconds after the last failure in which it is doubtful that nobody is well: while the agent could not be asked,
- * heartbeats could not reach it either, and an agent that was restarted calls critical what it has not checked yet.
- */
-const RETURN_MS = 30_000;
-
 /** Leaderless answers in a row after which the pause before the next question no longer grows. */
 const MAX_LEADERLESS_STEPS = 3;
 
@@ -56,7 +51,8 @@ export class ConsulDialogue {
   #filledIndex: string | null;
   #failures = 0;
   #leaderless = 0;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** Then it is doubtful that nobody is well: an agent that was restarted calls critical what it has not checked yet. */
+  readonly #afterOutage = new AfterOutage();
   #isEmptyBelieved = false;
   /** An empty answer held back, and when to confirm it. */
   #unconfirmed: { readonly answer: SourceAnswer; readonly dueMs: number } | null = null;
@@ -100,7 +96,7 @@ export class ConsulDialogue {
     // The first round through all agents is quick; then each round waits longer.
     this.#pauseMs = nextDelayMs(Math.floor(this.#failures / agentCount), clock.random);
     this.#failures += 1;
-    this.#failedAtMs = clock.nowMs();
+    this.#afterOutage.failed();
     return [...events, { kind: 'failure', error }];
   }
 
@@ -108,6 +104,7 @@ export class ConsulDialogue {
   onReply(reply: ConsulReply, step: ConsulStep): SourceEvent[] {
     const { head, instances, skipped, notes } = reply;
     this.#failures = 0;
+    this.#afterOutage.answered(this.#options.clock.nowMs());
     this.#index = isBackwards(head.index, step.index) ? null : head.index;
     this.#pauseMs = head.index === null ? NO_INDEX_INTERVAL_MS : 0;
     this.#isResting = step.mode === 'polling';
@@ -121,7 +118,7 @@ export class ConsulDialogue {
     this.#isEmptyBelieved = false;
     this.#leaderless = 0;
     this.#filledIndex = head.index;
-    const isReturning = this.#options.clock.nowMs() - this.#failedAtMs < RETURN_MS;
+    const isReturning = this.#afterOutage.isReturning(this.#options.clock.nowMs());
     return {
       ...answer,
       ...(head.isFiltered && { notes: [...answer.notes, 'ACLs hide some of the instances'] }),

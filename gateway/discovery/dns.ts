@@ -2,6 +2,7 @@
 import { promises } from 'node:dns';
 import type { Clock } from '../core/clock.ts';
 import { quote } from '../core/quote.ts';
+import { AfterOutage } from './after-outage.ts';
 import { nextDelayMs } from './backoff.ts';
 import { dnsName, lookAgainMs } from './dns-decode.ts';
 import { DnsLookup, type DnsLookupOptions, type DnsReply } from './dns-lookup.ts';
@@ -24,12 +25,6 @@ export interface DnsSourceOptions extends Pick<DnsLookupOptions, 'type' | 'port'
 
 const TIMEOUT_MS = 2000;
 const TRIES = 2;
-
-/**
- * Milliseconds after the last failure in which an empty answer is doubtful: a resolver that has just come back may
- * not have filled its zones yet.
- */
-const RETURN_MS = 30_000;
 
 /**
  * Makes the source. The next look comes when the least TTL of the address records is over, within the bounds: node:dns
@@ -67,7 +62,8 @@ class DnsWatch implements Watch {
   readonly #stopped = new AbortController();
   #failures = 0;
   #emptyInARow = 0;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** A resolver that has just come back may not have filled its zones yet. */
+  readonly #afterOutage = new AfterOutage();
 
   constructor(resolver: promises.Resolver, options: DnsSourceOptions & WatchOptions) {
     const { name, service, type, port } = options;
@@ -95,7 +91,7 @@ class DnsWatch implements Watch {
   #onFailure(error: string): number {
     const { resolver, clock, onEvent } = this.#options;
     this.#emptyInARow = 0;
-    this.#failedAtMs = clock.nowMs();
+    this.#afterOutage.failed();
     const delayMs = nextDelayMs(this.#failures++, clock.random);
     const where = resolver === '' ? 'DNS' : `DNS at ${resolver}`;
     onEvent({ kind: 'failure', error: `${where} on ${quote(this.#name)}: ${error}` });
@@ -104,8 +100,9 @@ class DnsWatch implements Watch {
 
   /** Gives the milliseconds until the next look. */
   #onReply({ instances, skipped, notes, ttlsSeconds }: DnsReply): number {
-    const { confirmEmptyMs, minTtlMs, onEvent } = this.#options;
+    const { confirmEmptyMs, minTtlMs, clock, onEvent } = this.#options;
     this.#failures = 0;
+    this.#afterOutage.answered(clock.nowMs());
     this.#emptyInARow = instances.length > 0 ? 0 : this.#emptyInARow + 1;
     if (this.#emptyInARow === 1) return confirmEmptyMs;
     const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: null, doubt: null };
@@ -115,7 +112,7 @@ class DnsWatch implements Watch {
 
   #emptyDoubt(skipped: readonly string[]): string | null {
     if (skipped.length > 0) return 'empty, but only because no record can be used';
-    return this.#options.clock.nowMs() - this.#failedAtMs < RETURN_MS
+    return this.#afterOutage.isReturning(this.#options.clock.nowMs())
       ? 'empty, but DNS could not be asked a moment ago: the resolver may not know everything yet'
       : null;
   }

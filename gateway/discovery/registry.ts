@@ -3,6 +3,7 @@ import type { Pool } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import type { Instance } from '../core/instance.ts';
 import { quote } from '../core/quote.ts';
+import { AfterOutage } from './after-outage.ts';
 import { nextDelayMs } from './backoff.ts';
 import { createGetPool, getJson } from './http-get.ts';
 import { pause } from './pause.ts';
@@ -23,12 +24,6 @@ export interface RegistrySourceOptions {
 
 const MAX_CONNECTIONS = 16;
 const DEADLINE_MS = 5000;
-
-/**
- * Milliseconds after the last failure in which an empty answer is doubtful: while the registry could not be reached,
- * heartbeats could not reach it either, and each instance needs the time of one to be listed again.
- */
-const RETURN_MS = 30_000;
 
 /** A shorter outage expires nobody: an instance is listed for 30 s after the last of its heartbeats, at most 10 s apart. */
 const EXPIRING_OUTAGE_MS = 15_000;
@@ -61,7 +56,7 @@ class RegistryWatch implements Watch {
   readonly #stopped = new AbortController();
   #failures = 0;
   #emptyInARow = 0;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #afterOutage = new AfterOutage();
   #repliedAtMs = Number.POSITIVE_INFINITY;
   /** What was reported last. */
   #reported: readonly Instance[] = [];
@@ -103,7 +98,7 @@ class RegistryWatch implements Watch {
   #onFailure(error: string): number {
     const { service, clock, onEvent } = this.#options;
     this.#emptyInARow = 0;
-    this.#failedAtMs = clock.nowMs();
+    this.#afterOutage.failed();
     const delayMs = nextDelayMs(this.#failures++, clock.random);
     onEvent({ kind: 'failure', error: `registry at ${this.#url.origin} on ${quote(service)}: ${error}` });
     return delayMs;
@@ -138,13 +133,14 @@ class RegistryWatch implements Watch {
       for (const instance of this.#reported) this.#awaited.set(instance.id, instance);
     }
     this.#repliedAtMs = nowMs;
-    if (nowMs - this.#failedAtMs >= RETURN_MS) this.#awaited.clear();
+    this.#afterOutage.answered(nowMs);
+    if (!this.#afterOutage.isReturning(nowMs)) this.#awaited.clear();
     for (const { id } of listed) this.#awaited.delete(id);
   }
 
   #emptyDoubt(skipped: readonly string[]): string | null {
     if (skipped.length > 0) return 'empty, but only because no record can be used';
-    return this.#options.clock.nowMs() - this.#failedAtMs < RETURN_MS
+    return this.#afterOutage.isReturning(this.#options.clock.nowMs())
       ? 'empty, but the registry could not be asked a moment ago: its instances may still be on their way back'
       : null;
   }

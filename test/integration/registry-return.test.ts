@@ -48,8 +48,8 @@ async function tell(method: 'POST' | 'DELETE', port: number): Promise<void> {
   expect(status, body).toBe(200);
 }
 
-/** The registry is away for that long, and comes back without the instances of these ports. */
-async function outage(ms: number, lost: readonly number[]): Promise<void> {
+/** The registry is away for that long, for some of it unasked, and comes back without the instances of these ports. */
+async function outage(ms: number, lost: readonly number[], unaskedMs = 0): Promise<void> {
   const { port } = registry;
   await registry.stop();
   await failure();
@@ -58,6 +58,7 @@ async function outage(ms: number, lost: readonly number[]): Promise<void> {
   const database = new DatabaseSync(join(folder, 'registry.db'));
   for (const each of lost) database.exec(`DELETE FROM service_registry WHERE port = ${each}`);
   database.close();
+  clock.advance(unaskedMs);
   await start(port);
 }
 
@@ -74,7 +75,7 @@ async function freshAnswers(): Promise<void> {
 
 describe('after an outage in which instances may have expired', () => {
   beforeEach(async () => {
-    await outage(20_000, [ONE, TWO]);
+    await outage(20_000, [ONE, TWO], 25_000);
     await tell('POST', ONE);
     await freshAnswers();
   });

@@ -233,14 +233,38 @@ it('reports a list whose instances are all critical as it is: it is not empty', 
   expect(hear([{ ...instance, status: 'critical' }], {})).toMatchObject([{ doubt: null, instances: [{}] }]);
 });
 
-it('doubts for 30 s after a failure that nobody is well: heartbeats could not reach the agent either', () => {
-  const { dialogue, hear } = start();
+describe('after an outage', () => {
   const critical: Instance = { ...instance, status: 'critical' };
-  dialogue.onFailure('refused');
-  clock.advance(29_999);
-  expect(hear([critical], {})).toMatchObject([{ instances: [critical], doubt: expect.stringMatching(/a moment ago/) }]);
-  clock.advance(1);
-  expect(hear([critical], {})).toMatchObject([{ instances: [critical], doubt: null }]);
+  const DOUBTED = [{ instances: [critical], doubt: expect.stringMatching(/a moment ago/) }];
+  const BELIEVED = [{ instances: [critical], doubt: null }];
+
+  it('doubts for 30 s from the first answer on that nobody is well: heartbeats could not reach the agent either', () => {
+    const { dialogue, hear } = start();
+    dialogue.onFailure('refused');
+    // As long as the longest pause between two questions, and longer.
+    clock.advance(45_000);
+    expect(hear([critical], {})).toMatchObject(DOUBTED);
+    clock.advance(29_999);
+    expect(hear([critical], {})).toMatchObject(DOUBTED);
+    clock.advance(1);
+    expect(hear([critical], {})).toMatchObject(BELIEVED);
+  });
+
+  it('begins to doubt anew with each outage', () => {
+    const { dialogue, hear } = start();
+    for (let outage = 0; outage < 2; outage++) {
+      dialogue.onFailure('refused');
+      expect(hear([critical], {})).toMatchObject(DOUBTED);
+      clock.advance(30_000);
+      expect(hear([critical], {})).toMatchObject(BELIEVED);
+    }
+  });
+
+  it('believes it of an agent that always answered', () => {
+    const { hear } = start();
+    expect(hear([instance], {})).toMatchObject([{ doubt: null }]);
+    expect(hear([critical], {})).toMatchObject(BELIEVED);
+  });
 });
 
 it('polls every two seconds without index where the service may not block, at first at once', () => {

@@ -1,0 +1,28 @@
+// How long after an outage of a source what it does not tell well of may be on its way back.
+
+/** While a source is away, nobody can tell it that they live: each instance needs the time of a heartbeat or a check. */
+const RETURN_MS = 30_000;
+
+/**
+ * The time of one watch after an outage. It begins with the first answer: the last failure may be as long ago as the
+ * longest pause between two questions.
+ */
+export class AfterOutage {
+  #isOut = false;
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  failed(): void {
+    this.#isOut = true;
+  }
+
+  /** There was an answer; called before `isReturning`. */
+  answered(nowMs: number): void {
+    if (this.#isOut) this.#untilMs = nowMs + RETURN_MS;
+    this.#isOut = false;
+  }
+
+  /** Whether an answer of this moment may be one of a source that does not know all yet. */
+  isReturning(nowMs: number): boolean {
+    return nowMs < this.#untilMs;
+  }
+}
