@@ -25,4 +25,9 @@ export class AfterOutage {
   isReturning(nowMs: number): boolean {
     return nowMs < this.#untilMs;
   }
+
+  /** Milliseconds until that is over; 0 when it is. */
+  leftMs(nowMs: number): number {
+    return Math.max(0, this.#untilMs - nowMs);
+  }
 }

@@ -1,10 +1,12 @@
 // What to ask Consul next about one service, and what each answer means: the rules of blocking queries, without I/O.
 import type { Clock } from '../core/clock.ts';
+import type { Instance } from '../core/instance.ts';
+import { quote } from '../core/quote.ts';
 import { AfterOutage } from './after-outage.ts';
 import { nextDelayMs } from './backoff.ts';
 import { type ConsulHead, contentDoubt, isBackwards, serverDoubt } from './consul-head.ts';
 import type { Consistency, ConsulQuestion } from './consul-question.ts';
-import type { DecodedRecords } from './record.ts';
+import { boundSentences, type DecodedRecords } from './record.ts';
 import type { SourceAnswer, SourceEvent } from './source.ts';
 
 /** The next thing to do: let `pauseMs` pass, then ask agent number `agent` (counted on without end). */
@@ -40,6 +42,8 @@ const NO_INDEX_INTERVAL_MS = 1000;
 /** Leaderless answers in a row after which the pause before the next question no longer grows. */
 const MAX_LEADERLESS_STEPS = 3;
 
+const isWell = ({ status }: Instance): boolean => status === 'passing' || status === 'warning';
+
 /** The state of one watch. */
 export class ConsulDialogue {
   readonly #options: DialogueOptions;
@@ -53,6 +57,10 @@ export class ConsulDialogue {
   #leaderless = 0;
   /** Then it is doubtful that nobody is well: an agent that was restarted calls critical what it has not checked yet. */
   readonly #afterOutage = new AfterOutage();
+  /** What the last answer with instances said of them. */
+  #reported: readonly Instance[] = [];
+  /** Those that were well before the outage and of which the agent cannot know yet, by ID. */
+  readonly #awaited = new Map<string, Instance>();
   #isEmptyBelieved = false;
   /** An empty answer held back, and when to confirm it. */
   #unconfirmed: { readonly answer: SourceAnswer; readonly dueMs: number } | null = null;
@@ -68,7 +76,10 @@ export class ConsulDialogue {
     const { service, waitMs, consistency, clock } = this.#options;
     const index = canBlock ? this.#index : null;
     const isResting = !canBlock && this.#isResting;
-    const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs, consistency, isResting };
+    // Whom nothing is heard of is believed to be critical when the time after the outage is over.
+    const awaitedMs = this.#awaited.size === 0 ? waitMs : Math.ceil(this.#afterOutage.leftMs(clock.nowMs()));
+    const heldMs = Math.min(waitMs, awaitedMs);
+    const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs: heldMs, consistency, isResting };
     if (this.#unconfirmed === null) return { ...step, mode: canBlock ? 'blocking' : 'polling' };
 
     const leftMs = Math.max(0, Math.ceil(this.#unconfirmed.dueMs - clock.nowMs()));
@@ -103,8 +114,8 @@ export class ConsulDialogue {
   /** The reply to a step; gives what is to be reported, which is nothing while an empty answer is unconfirmed. */
   onReply(reply: ConsulReply, step: ConsulStep): SourceEvent[] {
     const { head, instances, skipped, notes } = reply;
+    this.#await();
     this.#failures = 0;
-    this.#afterOutage.answered(this.#options.clock.nowMs());
     this.#index = isBackwards(head.index, step.index) ? null : head.index;
     this.#pauseMs = head.index === null ? NO_INDEX_INTERVAL_MS : 0;
     this.#isResting = step.mode === 'polling';
@@ -113,15 +124,42 @@ export class ConsulDialogue {
     return instances.length > 0 ? [this.#filled(answer, head)] : this.#empty(answer, head, step);
   }
 
+  /** After an outage, those that were well are waited for. */
+  #await(): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (this.#failures > 0) {
+      for (const instance of this.#reported) if (isWell(instance)) this.#awaited.set(instance.id, instance);
+    }
+    this.#afterOutage.answered(nowMs);
+    if (!this.#afterOutage.isReturning(nowMs)) this.#awaited.clear();
+  }
+
+  /**
+   * Checks pass again one by one after an outage: the first instance must not get the traffic of all. Who is critical is
+   * taken as it was, until it was well once, is set aside by an operator or leaves.
+   */
+  #asBefore(listed: readonly Instance[]): Instance[] {
+    if (this.#awaited.size === 0) return [...listed];
+    const critical = new Set(listed.filter(({ status }) => status === 'critical').map(({ id }) => id));
+    for (const id of this.#awaited.keys()) if (!critical.has(id)) this.#awaited.delete(id);
+    return listed.map((instance) => this.#awaited.get(instance.id) ?? instance);
+  }
+
   #filled(answer: SourceAnswer, head: ConsulHead): SourceAnswer {
     this.#unconfirmed = null;
     this.#isEmptyBelieved = false;
     this.#leaderless = 0;
     this.#filledIndex = head.index;
+    this.#reported = this.#asBefore(answer.instances);
     const isReturning = this.#afterOutage.isReturning(this.#options.clock.nowMs());
+    const awaited = [...this.#awaited.keys()].map(
+      (id) => `instance ${quote(id)}: critical since the outage, may be well`,
+    );
+    const hidden = head.isFiltered ? ['ACLs hide some of the instances'] : [];
     return {
       ...answer,
-      ...(head.isFiltered && { notes: [...answer.notes, 'ACLs hide some of the instances'] }),
+      instances: this.#reported,
+      notes: boundSentences([...answer.notes, ...hidden, ...awaited]),
       ...(isReturning && { doubt: 'nobody is well, but the agent could not be asked a moment ago' }),
     };
   }

@@ -260,6 +260,46 @@ describe('after an outage', () => {
     }
   });
 
+  describe('of an agent that had told of instances that are well', () => {
+    const [one, two] = [instance, { ...instance, id: 'n/web-2', port: 8082 }];
+    const sick = (which: Instance): Instance => ({ ...which, status: 'critical' });
+
+    function afterOutage() {
+      const started = start();
+      started.hear([one, two], {});
+      started.dialogue.onFailure('refused');
+      return started;
+    }
+
+    it('takes those that are critical as they were until each was well again, and says so', () => {
+      const { hear } = afterOutage();
+      const note = (id: string) => `instance "${id}": critical since the outage, may be well`;
+      expect(hear([sick(one), sick(two)], {})).toMatchObject([
+        { instances: [one, two], notes: [note(one.id), note(two.id)] },
+      ]);
+      expect(hear([one, sick(two)], {})).toMatchObject([{ instances: [one, two], notes: [note(two.id)] }]);
+      expect(hear([one, two], {})).toMatchObject([{ instances: [one, two], notes: [] }]);
+      expect(hear([sick(one), two], {})).toMatchObject([{ instances: [sick(one), two], notes: [] }]);
+    });
+
+    it('believes it after 30 s, and asks when they are over', () => {
+      const { dialogue, hear } = afterOutage();
+      hear([sick(one), two], {});
+      expect(dialogue.next(true).waitMs).toBe(30_000);
+      clock.advance(30_000);
+      expect(hear([sick(one), two], {})).toMatchObject([{ instances: [sick(one), two], notes: [] }]);
+      expect(dialogue.next(true).waitMs).toBe(60_000);
+    });
+
+    it('lets go at once of those that an operator has set aside, that left, or that were not well before', () => {
+      const { hear } = afterOutage();
+      const three: Instance = { ...sick(instance), id: 'n/web-3' };
+      const aside: Instance = { ...two, status: 'maintenance' };
+      expect(hear([aside, three], {})).toMatchObject([{ instances: [aside, three], notes: [] }]);
+      expect(hear([sick(one), sick(two)], {})).toMatchObject([{ instances: [sick(one), sick(two)] }]);
+    });
+  });
+
   it('believes it of an agent that always answered', () => {
     const { hear } = start();
     expect(hear([instance], {})).toMatchObject([{ doubt: null }]);
