@@ -1,11 +1,20 @@
 // Reads the table that a drill prints, whatever further columns it has.
 import type { ChaosStep } from './chaos-result.ts';
 
-/** The steps of all tables of Markdown in the text that have the columns `step`, `requests` and `failed`. */
+/**
+ * The steps of all tables of Markdown in the text that have the columns `step`, `requests` and `failed`. Where there are
+ * several, the line before each says what it is about.
+ */
 export function stepsIn(text: string, subject: string): readonly ChaosStep[] {
   let columns: readonly string[] = [];
-  return text.split('\n').flatMap((line) => {
-    if (!line.startsWith('|')) return [];
+  let title = '';
+  const lines = text.split('\n');
+  const hasSeveral = lines.filter((line) => line.startsWith('| step |')).length > 1;
+  return lines.flatMap((line) => {
+    if (!line.startsWith('|')) {
+      if (line !== '') title = line;
+      return [];
+    }
     const cells = line
       .slice(1, line.lastIndexOf('|'))
       .split('|')
@@ -19,7 +28,7 @@ export function stepsIn(text: string, subject: string): readonly ChaosStep[] {
     const extra = at('extra attempts');
     return [
       {
-        subject,
+        subject: hasSeveral ? `${subject} (${title})` : subject,
         step: at('step'),
         requests: numberIn(at('requests')),
         failed: numberIn(at('failed')) + numberIn(at('truncated')),

@@ -27,6 +27,12 @@ drill passed`;
     expect(stepsIn(text, 'weir')).toMatchObject([{ degraded: 0, extraAttempts: null, slowestMs: 5 }]);
   });
 
+  it('tells several tables apart by the line before each', () => {
+    const table = '| step | requests | failed |\n|---|---:|---:|\n| away | 10 | 0 |\n';
+    const steps = stepsIn(`\nConsul\n\n${table}\nregistry\n\n${table}`, 'weir, drill');
+    expect(steps.map(({ subject }) => subject)).toEqual(['weir, drill (Consul)', 'weir, drill (registry)']);
+  });
+
   it('finds nothing in other tables and other text', () => {
     expect(stepsIn('| size | ns |\n|---|---|\n| 10 | 20 |\nno table', 'weir')).toEqual([]);
   });
