@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ForwardRules } from './access-rules.ts';
 import { type RequestFacts, UNAVAILABLE, type Verdict } from './gatekeeper.ts';
+import { readIdentityText } from './identity-text.ts';
 
 /** The answer of the service: values as Latin-1 text by their lower-case names. */
 export interface ForwardAnswer {
@@ -9,6 +10,13 @@ export interface ForwardAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Null when there is none, or more than a client is given. */
   readonly content: Buffer | null;
+}
+
+/** What goes on of an answer that lets a request in, by lower-case names. */
+export interface ToldFields {
+  readonly responseHeaders: readonly string[];
+  /** The one of them that names the user; null for none. */
+  readonly userField: string | null;
 }
 
 /** Fields of a refusal that reach the client, as they are written there. */
@@ -39,23 +47,25 @@ export function forwardFields(rules: ForwardRules, request: RequestFacts): Recor
  * 2xx lets the request pass, with the fields of `responseHeaders`. A redirect or 4xx is answered to the client as it is.
  * Anything else is no word to rely on: nobody comes in.
  */
-export function forwardVerdict(rules: ForwardRules, answer: ForwardAnswer, requestId: string): Verdict {
+export function forwardVerdict(told: ToldFields, answer: ForwardAnswer, requestId: string): Verdict {
   const { status } = answer;
-  if (status >= 200 && status < 300) return passing(rules, answer);
+  if (status >= 200 && status < 300) return passing(told, answer);
   if (REDIRECTS.includes(status) || (status >= 400 && status < 500)) return refusing(answer, requestId);
   return UNAVAILABLE;
 }
 
-function passing({ responseHeaders }: ForwardRules, { headers }: ForwardAnswer): Verdict {
+function passing({ responseHeaders, userField }: ToldFields, { headers }: ForwardAnswer): Verdict {
   let lines = '';
+  let user: string | null = null;
   for (const name of responseHeaders) {
     const values = valuesOf(headers[name]);
     if (values.length === 0) continue;
     const value = values.join(', ');
     if (!isFieldValue(value)) return UNAVAILABLE;
     lines += `${name}: ${value}\r\n`;
+    if (name === userField && value !== '') user = readIdentityText(value);
   }
-  return { kind: 'pass', lines };
+  return { kind: 'pass', lines, user };
 }
 
 function refusing({ status, headers, content }: ForwardAnswer, requestId: string): Verdict {

@@ -19,8 +19,8 @@ export interface RequestFacts {
 
 /** What becomes of a request. All lines are Latin-1 text, each with its CRLF. */
 export type Verdict =
-  /** It goes on, with these fields of who it is. */
-  | { readonly kind: 'pass'; readonly lines: string }
+  /** It goes on, with these fields of who it is. `user` is the name that was verified, for the access log; null for none. */
+  | { readonly kind: 'pass'; readonly lines: string; readonly user: string | null }
   /** Weir refuses it in its own words, with these fields added. */
   | { readonly kind: 'refuse'; readonly situation: AccessSituation; readonly lines: string }
   /** It is answered so: a preflight, or what another service wants the client to be told. */
@@ -60,7 +60,7 @@ export interface Gatekeeper extends Authenticator {
 }
 
 /** A request that goes on without anything to be told of it. */
-export const PASS: Verdict = { kind: 'pass', lines: '' };
+export const PASS: Verdict = { kind: 'pass', lines: '', user: null };
 
 /** Nobody comes in while it cannot be found out who may. */
 export const UNAVAILABLE: Verdict = { kind: 'refuse', situation: 'auth_unavailable', lines: '' };

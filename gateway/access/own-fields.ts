@@ -24,6 +24,19 @@ export function toldFields(auth: AuthRules): readonly string[] {
   }
 }
 
+/** How names of fields end that hold a name and nothing that lets its reader in: only such values may get into a log. */
+const NAMES_OF_USERS = /(?:^|-)(?:user|user-?id|user-?name|login|e?mail|sub|subject|principal)$/;
+
+/**
+ * The field of the answer of a service for authentication that names the user: the only one that is told, where its name
+ * says so; else null.
+ */
+export function userFieldOf(told: readonly string[]): string | null {
+  const [only, ...others] = told;
+  if (only === undefined || others.length > 0) return null;
+  return NAMES_OF_USERS.test(only.replaceAll('_', '-')) ? only : null;
+}
+
 function spellings(name: string): string[] {
   return name.split(/[-_]/).reduce<string[]>((begun, part, at) => {
     return at === 0 ? [part] : begun.flatMap((start) => [`${start}-${part}`, `${start}_${part}`]);

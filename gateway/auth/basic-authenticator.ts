@@ -103,7 +103,8 @@ export class BasicAuthenticator implements Authenticator {
   }
 
   #welcome(key: string, name: string): Verdict {
-    const verdict: Verdict = { kind: 'pass', lines: `${this.#rules.userHeader}: ${identityText(name) ?? ''}\r\n` };
+    const lines = `${this.#rules.userHeader}: ${identityText(name) ?? ''}\r\n`;
+    const verdict: Verdict = { kind: 'pass', lines, user: name };
     this.#remembered.set(key, { verdict, untilMs: this.#parts.clock.nowMs() + REMEMBERED_MS });
     return verdict;
   }

@@ -2,7 +2,7 @@
 import { Pool } from 'undici';
 import { withoutQuery } from '../access/access-outline.ts';
 import type { ForwardRules } from '../access/access-rules.ts';
-import { type ForwardAnswer, forwardFields, forwardVerdict } from '../access/forward-exchange.ts';
+import { type ForwardAnswer, forwardFields, forwardVerdict, type ToldFields } from '../access/forward-exchange.ts';
 import {
   type Authenticator,
   type Decided,
@@ -11,7 +11,8 @@ import {
   UNAVAILABLE,
   type Verdict,
 } from '../access/gatekeeper.ts';
-import { ownFields } from '../access/own-fields.ts';
+import { ownFields, userFieldOf } from '../access/own-fields.ts';
+import type { Clock } from '../core/clock.ts';
 import { describeFailure } from '../core/describe-failure.ts';
 import type { Log } from '../core/log.ts';
 import { OutageLog } from './outage-log.ts';
@@ -24,6 +25,11 @@ const MOST_OPEN = 1024;
 /** The most that a client is given of what the service says; of more it gets nothing. */
 const MAX_CONTENT_BYTES = 64 * 1024;
 
+export interface ForwardParts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 interface Asked {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -33,6 +39,7 @@ interface Asked {
 export class ForwardAuthenticator implements Authenticator {
   readonly ownFields: ReadonlySet<string>;
   readonly #rules: ForwardRules;
+  readonly #told: ToldFields;
   readonly #path: string;
   readonly #pool: Pool;
   readonly #outage: OutageLog;
@@ -40,12 +47,14 @@ export class ForwardAuthenticator implements Authenticator {
   /** Whether there may be a connection that was used before. */
   #keepsConnections = false;
 
-  constructor(rules: ForwardRules, log: Log) {
+  constructor(rules: ForwardRules, { clock, log }: ForwardParts) {
     const { origin, pathname, search } = new URL(rules.url);
     this.#rules = rules;
     this.#path = pathname + search;
-    this.#outage = new OutageLog(log, { authentication: withoutQuery(rules.url) });
-    this.ownFields = ownFields(rules.responseHeaders);
+    this.#outage = new OutageLog({ clock, log, fields: { authentication: withoutQuery(rules.url) } });
+    const { responseHeaders } = rules;
+    this.#told = { responseHeaders, userField: userFieldOf(responseHeaders) };
+    this.ownFields = ownFields(responseHeaders);
     this.#pool = new Pool(origin, {
       connections: MOST_CONNECTIONS,
       allowH2: false,
@@ -91,7 +100,7 @@ export class ForwardAuthenticator implements Authenticator {
     try {
       const headers = forwardFields(this.#rules, request);
       const answer = await this.#ask({ path: this.#path, headers, signal: ended.signal });
-      const verdict = forwardVerdict(this.#rules, answer, request.requestId);
+      const verdict = forwardVerdict(this.#told, answer, request.requestId);
       if (verdict === UNAVAILABLE) this.#failed(`status ${answer.status}, or a field that is none`);
       else this.#outage.succeeded();
       return verdict;

@@ -110,7 +110,7 @@ export class Gatehouse {
         return { authenticator: new JwtAuthenticator(rules, { keys, clock }), stop };
       }
       case 'forward': {
-        const authenticator = new ForwardAuthenticator(rules, log);
+        const authenticator = new ForwardAuthenticator(rules, { clock, log });
         return { authenticator, stop: () => authenticator.stop() };
       }
     }

@@ -123,7 +123,9 @@ export class JwtAuthenticator implements Authenticator {
   #judge(verdict: TokenVerdict, key: string, keys: readonly VerificationKey[]): Verdict {
     const lines = verdict.kind === 'good' ? claimLines(verdict.claims, this.#claims) : undefined;
     if (verdict.kind !== 'good' || lines === undefined) return this.#invalid;
-    const pass: Verdict = { kind: 'pass', lines };
+    const { sub } = verdict.claims;
+    // Issuers are trusted in what they sign, not in its type.
+    const pass: Verdict = { kind: 'pass', lines, user: typeof sub === 'string' && sub !== '' ? sub : null };
     const untilMs = Math.min(verdict.expiresMs, this.#parts.clock.wallMs() + REMEMBERED_MS);
     this.#remembered.set(key, { verdict: pass, untilMs, keys });
     return pass;

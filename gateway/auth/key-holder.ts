@@ -51,8 +51,9 @@ export class RemoteKeys implements KeyHolder {
   #running: Promise<void> | null = null;
 
   constructor(options: RemoteKeysOptions) {
+    const { url, clock, log } = options;
     this.#options = options;
-    this.#outage = new OutageLog(options.log, { keys: withoutQuery(options.url) });
+    this.#outage = new OutageLog({ clock, log, fields: { keys: withoutQuery(url) } });
   }
 
   get isOut(): boolean {
@@ -61,6 +62,8 @@ export class RemoteKeys implements KeyHolder {
 
   current(): readonly VerificationKey[] | null {
     if (this.#options.clock.nowMs() - this.#fetchedMs > OLD_MS) void this.renew();
+    // Keys are fetched seldom: what was held back shall not wait for the next time.
+    this.#outage.tell();
     return this.#keys;
   }
 

@@ -16,8 +16,8 @@ export interface Arrival {
   readonly gatekeeper: Gatekeeper;
   readonly identity: RequestIdentity;
   readonly isTls: boolean;
-  /** Carries the request out; `lines` are the fields of who it is, each with its CRLF. */
-  readonly goOn: (lines: string) => void;
+  /** Carries the request out; `lines` are the fields of who it is, each with its CRLF, `user` whom the access log names. */
+  readonly goOn: (lines: string, user: string | null) => void;
 }
 
 const REFUSALS: Readonly<Record<AccessSituation, AccessRefusal>> = {
@@ -82,7 +82,7 @@ export class Admission implements ExchangeEvents {
     const { exchange, route, identity, goOn } = this.#arrival;
     if (verdict.kind === 'pass') {
       this.#arrival.route.counts.requestHandedOn();
-      goOn(verdict.lines);
+      goOn(verdict.lines, verdict.user);
       return;
     }
     const added = routeLines(route, exchange, verdict.lines);
@@ -116,8 +116,11 @@ export class Admission implements ExchangeEvents {
       requestId: identity.requestId,
       traceId: identity.trace?.traceId,
       client: identity.client,
+      // Who comes as far as this was refused, or asked for nothing yet.
+      user: null,
       method: exchange.method,
       version: exchange.version,
+      scheme: identity.scheme,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status,

@@ -53,11 +53,14 @@ interface Admitted {
   readonly identity: RequestIdentity;
   /** The fields of who it is, as the route's checks found out, each with its CRLF. */
   readonly identityLines: string;
+  /** Whom they verified, for the access log. */
+  readonly user: string | null;
 }
 
 /** What is known of a request that a route has let in and cannot carry out. */
 interface Known {
   readonly identity: RequestIdentity;
+  readonly user: string | null;
   /** Field lines for the answer, each with its CRLF. */
   readonly lines: string;
 }
@@ -96,25 +99,27 @@ export class RequestHandler {
     const { gatekeeper } = route;
     const identity = this.#identify(exchange);
     if (gatekeeper === null || gatekeeper.isOpen) {
-      this.#carryOut(exchange, route, { options, identity, identityLines: '' });
+      this.#carryOut(exchange, route, { options, identity, identityLines: '', user: null });
       return;
     }
-    const goOn = (identityLines: string): void => this.#carryOut(exchange, route, { options, identity, identityLines });
+    const goOn = (identityLines: string, user: string | null): void =>
+      this.#carryOut(exchange, route, { options, identity, identityLines, user });
     const isTls = this.#options.proto === 'https';
     new Admission({ exchange, route, gatekeeper, identity, isTls, goOn }, this.#options).start();
   }
 
   #carryOut(exchange: Exchange, route: Route, admitted: Admitted): void {
     const described = this.#describe(exchange, route, admitted);
+    const { identity, user } = admitted;
     if (typeof described === 'string') {
       const lines = routeLines(route, exchange, '');
-      this.#answerItself(exchange, described, { identity: admitted.identity, lines });
+      this.#answerItself(exchange, described, { identity, user, lines });
     } else if (exchange.isUpgrade && route.config.websocket && !route.isHttp2) {
       this.#options.openTunnel(exchange, described);
     } else if (exchange.isUpgrade && exchange.version === '2') {
       // It asks for a tunnel and nothing else (RFC 8441): any success would say that it has one.
       const lines = routeLines(route, exchange, '');
-      this.#answerItself(exchange, 'not_implemented', { identity: admitted.identity, lines });
+      this.#answerItself(exchange, 'not_implemented', { identity, user, lines });
     } else {
       const { compression } = route;
       const compressed = compression === null ? null : new CompressedExchange(exchange, compression);
@@ -143,11 +148,11 @@ export class RequestHandler {
   #describe(
     request: Exchange,
     route: Route,
-    { options, identity, identityLines }: Admitted,
+    { options, identity, identityLines, user }: Admitted,
   ): Described | 'rewrite_mismatch' {
     const target = rewriteTarget(request.target, route.config.rewrite);
     if (target === undefined) return 'rewrite_mismatch';
-    const { startedMs, requestId, client, trace } = identity;
+    const { startedMs, requestId, client, scheme, trace } = identity;
     const { choice, limits, gatekeeper } = route;
     const seen =
       gatekeeper === null
@@ -156,7 +161,8 @@ export class RequestHandler {
     const limited = limits === null ? null : limits.take(seen, client, this.#options.clock.nowMs());
     if (limited !== null && limited.delayMs < 0) {
       // It goes nowhere: it must cost little, and not use up the turn of another one.
-      return { startedMs, requestId, client, trace, route, target, lines: '', branch: 0, hash: undefined, limited };
+      const hash = undefined;
+      return { startedMs, requestId, client, scheme, trace, route, user, target, lines: '', branch: 0, hash, limited };
     }
     const forwarding = {
       peerAddress: request.peer.address,
@@ -172,19 +178,22 @@ export class RequestHandler {
     const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite) + identityLines;
     const branch = choice.branchFor(seen);
     const hash = choice.hashOf(seen, client);
-    return { startedMs, requestId, client, trace, route, target, lines, branch, hash, limited };
+    return { startedMs, requestId, client, scheme, trace, route, user, target, lines, branch, hash, limited };
   }
 
   #identify(request: RequestDescription): RequestIdentity {
     const { peer } = request;
     const startedMs = this.#options.clock.nowMs();
     const trace = this.#beginTrace(request, startedMs);
-    if (!peer.isTrusted) return { startedMs, requestId: requestIdOf(undefined, false), client: peer.address, trace };
+    const scheme = this.#options.proto;
+    if (!peer.isTrusted)
+      return { startedMs, requestId: requestIdOf(undefined, false), client: peer.address, scheme, trace };
     const forwardedFor = [request.header('x-forwarded-for') ?? ''];
     return {
       startedMs,
       requestId: requestIdOf(request.header('x-request-id'), true),
       client: clientAddress(peer, forwardedFor, this.#options.isTrusted),
+      scheme,
       trace,
     };
   }
@@ -206,15 +215,17 @@ export class RequestHandler {
   /** Answers a request that no route has taken: with an error, to https, or (null) with an empty 204. */
   #answerItself(exchange: Exchange, situation: ErrorSituation | Elsewhere, known?: Known): void {
     this.#options.onUnrouted(situation);
-    const { identity, lines } = known ?? { identity: this.#identify(exchange), lines: '' };
-    const { startedMs, requestId, client, trace } = identity;
+    const { identity, user, lines } = known ?? { identity: this.#identify(exchange), user: null, lines: '' };
+    const { startedMs, requestId, client, scheme, trace } = identity;
     const answer = this.#ownAnswer(exchange, situation, { requestId, lines });
     const record: AccessRecord = {
       requestId,
       traceId: trace?.traceId,
       client,
+      user,
       method: exchange.method,
       version: exchange.version,
+      scheme,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status: answer.head.status,

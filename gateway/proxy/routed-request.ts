@@ -28,6 +28,8 @@ export interface RequestIdentity {
   readonly startedMs: number;
   readonly requestId: string;
   readonly client: string;
+  /** How clients of the listener speak to it. */
+  readonly scheme: 'http' | 'https';
   /** Null where nothing is traced. */
   readonly trace: RequestTrace | null;
 }
@@ -35,6 +37,8 @@ export interface RequestIdentity {
 /** A request as its route sends it upstream. */
 export interface Described extends RequestIdentity {
   readonly route: Route;
+  /** Whom the route's authentication has verified; null for nobody. */
+  readonly user: string | null;
   readonly target: string;
   /** Field lines, each with its CRLF, without Host. */
   readonly lines: string;

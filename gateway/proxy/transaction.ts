@@ -237,7 +237,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     clearTimeout(this.#totalTimer);
     clearTimeout(this.#delayTimer);
     this.#waiting?.cancel();
-    const { exchange, route, requestId, client, trace } = this.request;
+    const { exchange, route, requestId, client, user, scheme, trace } = this.request;
     if (this.#hasPlace) route.gate?.leave();
     const durationMs = this.services.clock.nowMs() - this.request.startedMs;
     // A client that left before the answer is counted as nginx does: 499.
@@ -247,8 +247,10 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
       requestId,
       traceId: trace?.traceId,
       client,
+      user,
       method: exchange.method,
       version: exchange.version,
+      scheme,
       host: exchange.host,
       path: withoutQuery(exchange.target),
       status: this.#status,

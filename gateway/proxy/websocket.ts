@@ -278,13 +278,14 @@ function addedLines({ described, hsts }: Pick<Upgrade, 'described' | 'hsts'>): s
 }
 
 /** Who asked for what, for the access log. */
-function identityOf(head: Upgrade['head'], { requestId, client, route, trace }: Described) {
+function identityOf(head: Upgrade['head'], { requestId, client, user, scheme, route, trace }: Described) {
   const { method, version, host, target, userAgent } = head;
-  const place = { route: route.name, service: route.service, degraded: null };
+  const place = { scheme, route: route.name, service: route.service, degraded: null };
   return {
     requestId,
     traceId: trace?.traceId,
     client,
+    user,
     method,
     version,
     host,

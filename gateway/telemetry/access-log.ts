@@ -22,6 +22,7 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
   return (record) => {
     lines.info({
       ...record,
+      user: typeof record.user === 'string' ? cut(record.user) : null,
       method: cut(record.method),
       host: cut(record.host),
       path: cut(record.path),
@@ -37,9 +38,12 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
  */
 export function combinedLine(record: AccessRecord, now: Date): string {
   const { client, method, path, version, status, bytes, userAgent } = record;
+  // A space would end the field.
+  const user = typeof record.user === 'string' ? escaped(cut(record.user)).replaceAll(' ', '\\x20') : '-';
   const request = method === '' ? '-' : `${escaped(cut(method))} ${escaped(cut(path))} HTTP/${version}`;
   const agent = userAgent === null ? '-' : escaped(cut(userAgent));
-  return `${client} - - [${timeOf(now)}] "${request}" ${status === 0 ? 499 : status} ${bytes} "-" "${agent}"\n`;
+  const answer = `${status === 0 ? 499 : status} ${bytes}`;
+  return `${client} - ${user} [${timeOf(now)}] "${request}" ${answer} "-" "${agent}"\n`;
 }
 
 function timeOf(now: Date): string {

@@ -87,7 +87,11 @@ describe('a gateway that does not let everybody in', () => {
       limitMs: LIMIT_MS,
       what: 'the access log of a refusal',
     });
-    expect(refusal).toMatchObject({ route: 'closed', service: 'web', status: 403, error: 'forbidden' });
+    expect(refusal).toMatchObject({ route: 'closed', service: 'web', status: 403, error: 'forbidden', user: null });
+    const line = (status: number) => weir.accessLog().find((each) => each.path === '/basic' && each.status === status);
+    await waitFor(() => line(200) !== undefined, { limitMs: LIMIT_MS, what: 'the access log of a user' });
+    expect(line(200)).toMatchObject({ user: 'anna', scheme: 'http' });
+    expect(line(401)).toMatchObject({ user: null, scheme: 'http' });
   });
 
   it('takes other users from a file that changes under load, without refusing those who stay', async () => {
@@ -127,6 +131,8 @@ describe('a gateway that does not let everybody in', () => {
     const later = { headers: { authorization: `Bearer ${await issuer.token({ claims })}` } };
     expect(await statuses('/token', later)).toEqual([200, 200]);
     expect((await weir.get('/token', later)).body).toBe('for zoe');
+    const zoe = () => weir.accessLog().find(({ path, user }) => path === '/token' && user === 'zoe');
+    await waitFor(() => zoe() !== undefined, { limitMs: LIMIT_MS, what: 'the access log of the token' });
     const forged = createJwtIssuer('ES256', 'one');
     expect(await statuses('/token', { headers: { authorization: `Bearer ${await forged.token()}` } })).toEqual([
       401, 401,

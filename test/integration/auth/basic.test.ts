@@ -56,7 +56,11 @@ describe('a user', () => {
     ['dora', 'password', 'dora'],
   ])('%s comes in with %s', async (name, password, told) => {
     const { basic } = create();
-    expect(await verdictOf(basic, asked(name, password))).toEqual({ kind: 'pass', lines: `x-user: ${told}\r\n` });
+    expect(await verdictOf(basic, asked(name, password))).toEqual({
+      kind: 'pass',
+      lines: `x-user: ${told}\r\n`,
+      user: name.normalize('NFC'),
+    });
   });
 
   it.each([

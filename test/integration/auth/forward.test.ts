@@ -8,6 +8,7 @@ import { startHttpServer, startTcpServer } from '../../support/local-server.ts';
 import { answering, startRawUpstream } from '../../support/raw-upstream.ts';
 import { createRecordedLog } from '../../support/recorded-log.ts';
 import { fieldsOf, requestFacts, verdictOf } from '../../support/request-facts.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const OUT = { kind: 'refuse', situation: 'auth_unavailable', lines: '' };
@@ -19,6 +20,7 @@ afterEach(async () => {
 
 function create(port: number, changes: Partial<ForwardRules> = {}) {
   const log = createRecordedLog();
+  const clock = createScriptedClock();
   const rules: ForwardRules = {
     kind: 'forward',
     url: `http://127.0.0.1:${port}/auth?app=shop`,
@@ -26,9 +28,9 @@ function create(port: number, changes: Partial<ForwardRules> = {}) {
     requestHeaders: ['authorization', 'cookie'],
     responseHeaders: ['x-user-id'],
   };
-  const forward = new ForwardAuthenticator({ ...rules, ...changes }, log);
+  const forward = new ForwardAuthenticator({ ...rules, ...changes }, { clock, log });
   closing.push(() => forward.stop());
-  return { forward, log };
+  return { forward, clock, log };
 }
 
 async function serve(onRequest: RequestListener): Promise<number> {
@@ -47,7 +49,7 @@ describe('the service', () => {
     const { forward } = create(port);
     const headers = { cookie: 'sid=1', accept: 'text/html', 'x-user-id': 'root' };
     const verdict = await verdictOf(forward, { method: 'POST', headers });
-    expect(verdict).toEqual({ kind: 'pass', lines: 'x-user-id: anna\r\n' });
+    expect(verdict).toEqual({ kind: 'pass', lines: 'x-user-id: anna\r\n', user: 'anna' });
     expect(asked.map(({ method, url }) => [method, url])).toEqual([['GET', '/auth?app=shop']]);
     expect(asked[0]?.headers).toEqual({
       host: `127.0.0.1:${port}`,
@@ -163,8 +165,9 @@ describe('the service', () => {
   it('that comes back lets in again, and both are said once', async () => {
     let isUp = false;
     const port = await serve((_request, response) => response.writeHead(isUp ? 200 : 500).end());
-    const { forward, log } = create(port);
+    const { forward, clock, log } = create(port);
     for (const now of [false, false, true, true, false]) {
+      clock.advance(30_000);
       isUp = now;
       expect((await verdictOf(forward)).kind).toBe(now ? 'pass' : 'refuse');
     }

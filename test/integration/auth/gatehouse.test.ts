@@ -56,13 +56,17 @@ describe('a gatekeeper', () => {
     const client = '192.0.2.2';
     expect(verdictAtOnce(gatekeeper, { ...preflight, client })).toMatchObject({ kind: 'answer', status: 204 });
     expect(verdictAtOnce(gatekeeper, { method: 'OPTIONS', client })).toMatchObject({ situation: 'unauthorized' });
-    expect(await verdictOf(gatekeeper, { ...ANNA, client })).toEqual({ kind: 'pass', lines: 'x-user: anna\r\n' });
+    expect(await verdictOf(gatekeeper, { ...ANNA, client })).toEqual({
+      kind: 'pass',
+      lines: 'x-user: anna\r\n',
+      user: 'anna',
+    });
     expect(gatekeeper.ownFields).toEqual(new Set(['x-user', 'x_user', 'authorization']));
   });
 
   it('with networks alone answers at once and takes no field out', () => {
     const gatekeeper = keep({ allow: ['10.0.0.0/8'] });
-    expect(verdictAtOnce(gatekeeper, { client: '10.1.2.3' })).toEqual({ kind: 'pass', lines: '' });
+    expect(verdictAtOnce(gatekeeper, { client: '10.1.2.3' })).toEqual({ kind: 'pass', lines: '', user: null });
     expect(verdictAtOnce(gatekeeper)).toMatchObject({ situation: 'forbidden' });
     expect(gatekeeper.ownFields.size).toBe(0);
     expect(gatekeeper.cors).toBeNull();
@@ -113,7 +117,7 @@ describe('a change of the routes', () => {
     await waitFor(() => answers.length === 1, { limitMs: 5000, what: 'the question' });
     gatehouse.prepare([]);
     answers[0]?.();
-    expect(await verdict).toEqual({ kind: 'pass', lines: '' });
+    expect(await verdict).toEqual({ kind: 'pass', lines: '', user: null });
     await server.stop();
   });
 
@@ -129,7 +133,7 @@ describe('a change of the routes', () => {
     const gatekeeper = keep({ auth: { ...auth, algorithms: ['ES256'] } });
     await waitFor(() => asked === 1, { limitMs: 5000, what: 'the keys' });
     const headers = { authorization: `Bearer ${await issuer.token()}` };
-    expect(await verdictOf(gatekeeper, { headers })).toEqual({ kind: 'pass', lines: '' });
+    expect(await verdictOf(gatekeeper, { headers })).toEqual({ kind: 'pass', lines: '', user: 'anna' });
     expect(asked).toBe(1);
     await server.stop();
   });

@@ -12,7 +12,7 @@ import { verdictAtOnce, verdictOf } from '../../support/request-facts.ts';
 
 const MISSING = { kind: 'refuse', situation: 'unauthorized', lines: 'WWW-Authenticate: Bearer realm="shop"\r\n' };
 const INVALID = { ...MISSING, lines: 'WWW-Authenticate: Bearer realm="shop", error="invalid_token"\r\n' };
-const PASS = { kind: 'pass', lines: 'x-user-id: anna\r\n' };
+const PASS = { kind: 'pass', lines: 'x-user-id: anna\r\n', user: 'anna' };
 
 const issuer = createJwtIssuer('RS256', 'one');
 const secret = Buffer.alloc(64, 3);
@@ -77,6 +77,7 @@ describe('a token', () => {
     expect(await verdictOf(jwt, bearing(token))).toEqual({
       kind: 'pass',
       lines: 'x-user-id: anna\r\nx-roles: a,b\r\nx-admin: false\r\n',
+      user: 'anna',
     });
     expect(jwt.ownFields.has('x_user_id')).toBe(true);
     expect(jwt.ownFields.has('authorization')).toBe(false);

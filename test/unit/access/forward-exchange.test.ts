@@ -1,7 +1,12 @@
 // What another service is asked, and what its answers mean.
 import { describe, expect, it } from 'vitest';
 import type { ForwardRules } from '../../../gateway/access/access-rules.ts';
-import { type ForwardAnswer, forwardFields, forwardVerdict } from '../../../gateway/access/forward-exchange.ts';
+import {
+  type ForwardAnswer,
+  forwardFields,
+  forwardVerdict,
+  type ToldFields,
+} from '../../../gateway/access/forward-exchange.ts';
 import { fieldsOf, requestFacts } from '../../support/request-facts.ts';
 
 const RULES: ForwardRules = {
@@ -12,8 +17,11 @@ const RULES: ForwardRules = {
   responseHeaders: ['x-user-id', 'x-roles'],
 };
 
-const verdict = (answer: Partial<ForwardAnswer>) =>
-  forwardVerdict(RULES, { status: 200, headers: {}, content: null, ...answer }, 'request-1');
+const TOLD: ToldFields = { responseHeaders: RULES.responseHeaders, userField: null };
+const NAMED: ToldFields = { responseHeaders: ['x-user-id'], userField: 'x-user-id' };
+
+const verdict = (answer: Partial<ForwardAnswer>, told = TOLD) =>
+  forwardVerdict(told, { status: 200, headers: {}, content: null, ...answer }, 'request-1');
 
 describe('the question', () => {
   it('has the wanted fields of the client, and what Weir says of the request', () => {
@@ -33,8 +41,19 @@ describe('the question', () => {
 describe('an answer', () => {
   it.each([200, 202, 204])('of %d lets the request pass with the wanted fields', (status) => {
     const headers = { 'x-user-id': 'anna', 'x-roles': ['a', 'b'], 'x-other': '1', 'set-cookie': 'a=b' };
-    expect(verdict({ status, headers })).toEqual({ kind: 'pass', lines: 'x-user-id: anna\r\nx-roles: a, b\r\n' });
-    expect(verdict({ status })).toEqual({ kind: 'pass', lines: '' });
+    const lines = 'x-user-id: anna\r\nx-roles: a, b\r\n';
+    expect(verdict({ status, headers })).toEqual({ kind: 'pass', lines, user: null });
+    expect(verdict({ status })).toEqual({ kind: 'pass', lines: '', user: null });
+  });
+
+  it.each([
+    ['the user by name', 'anna', 'anna'],
+    ['the user in UTF-8', Buffer.from('Zoë').toString('latin1'), 'Zoë'],
+    ['an empty name', '', null],
+    ['nobody', undefined, null],
+  ])('names %s where one field is for that', (_what, value, user) => {
+    const headers = { 'x-user-id': value, 'x-other': 'root' };
+    expect(verdict({ headers }, NAMED)).toMatchObject({ kind: 'pass', user });
   });
 
   it.each([301, 302, 303, 307, 308, 400, 401, 403, 404, 429])('of %d goes to the client', (status) => {

@@ -1,6 +1,7 @@
+import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { AccessRecord } from '../../../gateway/core/access-record.ts';
-import { combinedLine } from '../../../gateway/telemetry/access-log.ts';
+import { accessLog, combinedLine } from '../../../gateway/telemetry/access-log.ts';
 
 const RECORD: AccessRecord = {
   requestId: 'r-1',
@@ -25,6 +26,40 @@ const NOON = new Date(Date.UTC(2026, 10, 9, 12, 3, 4));
 /** The format as a log reader takes it apart. */
 const LINE = /^(\S+) - - \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+) "-" "((?:[^"\\]|\\.)*)"\n$/;
 
+/** The line of a record in JSON, as it is written. */
+function jsonLine(record: AccessRecord): string {
+  let written = '';
+  const output = {
+    write: (line: string): void => {
+      written += line;
+    },
+  };
+  accessLog({ format: 'json', logger: pino({ base: null }, output), output })(record);
+  return written;
+}
+
+describe('a line of JSON', () => {
+  it('says by which scheme a request came, and who sent it', () => {
+    expect(JSON.parse(jsonLine({ ...RECORD, scheme: 'https', user: 'anna' }))).toMatchObject({
+      scheme: 'https',
+      user: 'anna',
+    });
+    expect(JSON.parse(jsonLine({ ...RECORD, scheme: 'http', user: null }))).toMatchObject({
+      scheme: 'http',
+      user: null,
+    });
+  });
+
+  it('keeps a user with control characters and quotes inside its field, and cuts a long one', () => {
+    const user = 'a\r\n{"user":"root"}\u001b[31m\u0000';
+    const line = jsonLine({ ...RECORD, user });
+    expect(line.indexOf('\n')).toBe(line.length - 1);
+    expect(line).not.toContain('\u001b');
+    expect(JSON.parse(line)).toMatchObject({ user });
+    expect(jsonLine({ ...RECORD, user: 'x'.repeat(100_000) }).length).toBeLessThan(2000);
+  });
+});
+
 describe('a line of the combined format', () => {
   it('has address, time, request, status, bytes and user agent', () => {
     expect(combinedLine(RECORD, NOON)).toBe(
@@ -42,6 +77,14 @@ describe('a line of the combined format', () => {
     const line = combinedLine({ ...RECORD, userAgent, path: `/${userAgent}` }, NOON);
     const [, , , request, , , agent] = LINE.exec(line) ?? [];
     expect([request, agent]).toEqual([`GET /${written} HTTP/1.1`, written]);
+  });
+
+  it.each([
+    ['anna', 'anna'],
+    ['anna smith" 200', 'anna\\x20smith\\x22\\x20200'],
+    ['Zoë\n', 'Zo\\xC3\\xAB\\x0A'],
+  ])('names the user %j in the field that is for it', (user, written) => {
+    expect(combinedLine({ ...RECORD, user }, NOON)).toMatch(`192.0.2.7 - ${written} [09/Nov/2026`);
   });
 
   it('is bounded, whatever a client sends', () => {
