@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { type DrillRegistry, REGISTRIES, type RegistryName } from '../support/drill-registry.ts';
 import { freeRange } from '../support/free-range.ts';
 import { type DrillGateway, startGateway } from '../support/gateway.ts';
+import { PoolHistory } from '../support/pool-history.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
 import type { WrappedInstance } from '../support/wrapped-instance.ts';
 import { WrappedService } from '../support/wrapped-service.ts';
@@ -168,42 +169,27 @@ async function underLoad(scene: Scene): Promise<string[]> {
 /** Runs the step and prints its line; gives what is not as it should be. */
 async function runStep({ name, run, limits = {} }: Step, scene: Scene, load: SteadyLoad): Promise<string[]> {
   const begunMs = performance.now();
-  const census = countActive(scene.front);
-  const outcome = await run(scene);
-  await delay(500);
-  const fewest = await census.stop();
-  const { requests, failed, degraded, slowestMs, errors } = load.take();
+  const history = new PoolHistory(() => scene.front.pool());
+  const outcome = await run(scene)
+    .then((ended) => delay(500, ended))
+    .finally(() => history.stop());
+  const { fewest } = history;
+  const { requests, failed, degraded, slowestMs, errors, spans } = load.take();
   const seconds = ((performance.now() - begunMs) / 1000).toFixed(0);
   const { unroutedMs, unlistedMs, backMs } = outcome;
   const times = [unroutedMs, unlistedMs, backMs].map((ms) => ms ?? '').join(' | ');
   console.log(`| ${name} | ${seconds} | ${requests} | ${failed} | ${degraded} | ${slowestMs} | ${fewest} | ${times} |`);
-  const faults = Object.entries(errors).map(([what, often]) => `${name}: ${often} × ${what}`);
+  const faults = Object.entries(errors).map(
+    ([what, often]) => `${name}: ${often} × ${what} (${spans[what]?.firstMs} to ${spans[what]?.lastMs} ms)`,
+  );
   if (requests === 0) faults.push(`${name}: no requests`);
   if (degraded > 0) faults.push(`${name}: ${degraded} degraded answers`);
   for (const what of ['unroutedMs', 'unlistedMs', 'backMs'] as const) {
     const [tookMs = 0, limitMs = Number.POSITIVE_INFINITY] = [outcome[what], limits[what]];
     if (tookMs > limitMs) faults.push(`${name}: ${what} ${tookMs}, at most ${limitMs} wanted`);
   }
+  if (faults.length > 0) faults.push(...history.lines.map((line) => `  the pool at ${line}`));
   return faults;
-}
-
-/** Looks again and again how many endpoints take requests. */
-function countActive(service: WrappedService): { stop(): Promise<number> } {
-  let fewest = Number.POSITIVE_INFINITY;
-  let isOver = false;
-  const counting = (async () => {
-    while (!isOver) {
-      fewest = Math.min(fewest, await service.activeCount());
-      await delay(50);
-    }
-  })();
-  return {
-    async stop() {
-      isOver = true;
-      await counting;
-      return fewest;
-    },
-  };
 }
 
 /** As a deployment does it: one after the other, with a new one before the old one goes, or after it on its port. */

@@ -14,7 +14,16 @@ export interface DrillGateway {
   metric(name: string): Promise<number>;
   /** The states of the endpoints of a service, by address. */
   states(service: string): Promise<ReadonlyMap<string, string>>;
+  /** What the gateway makes of a service. */
+  pool(service: string): Promise<DrillPool>;
   stop(): Promise<void>;
+}
+
+export interface DrillPool {
+  /** The endpoints that take requests. */
+  readonly active: number;
+  /** In words: its state, its breaker, and the state of each endpoint with the reason why it is not used. */
+  readonly text: string;
 }
 
 export interface DrillOptions {
@@ -28,7 +37,10 @@ export interface DrillOptions {
 interface UpstreamsPage {
   readonly services: readonly {
     readonly service: string;
-    readonly endpoints: readonly { readonly endpoint: string; readonly state: string }[];
+    readonly state: string;
+    readonly lastError: string | null;
+    readonly breaker: string;
+    readonly endpoints: readonly { readonly endpoint: string; readonly state: string; readonly why: string | null }[];
   }[];
 }
 
@@ -63,14 +75,26 @@ export async function startGateway({
   });
   const admin = `http://127.0.0.1:${adminPort}`;
   await untilReady(child, `${admin}/readyz`);
+  const viewOf = async (service: string): Promise<UpstreamsPage['services'][number] | undefined> => {
+    const page: UpstreamsPage = JSON.parse(await (await fetch(`${admin}/debug/upstreams`)).text());
+    return page.services.find((each) => each.service === service);
+  };
   return {
     port,
     pid: child.pid ?? 0,
     metric: async (name) => sumOf(await (await fetch(`${admin}/metrics`)).text(), name),
     states: async (service) => {
-      const page: UpstreamsPage = JSON.parse(await (await fetch(`${admin}/debug/upstreams`)).text());
-      const found = page.services.find((each) => each.service === service);
-      return new Map(found?.endpoints.map(({ endpoint, state }) => [endpoint, state]));
+      const view = await viewOf(service);
+      return new Map(view?.endpoints.map(({ endpoint, state }) => [endpoint, state]));
+    },
+    pool: async (service) => {
+      const view = await viewOf(service);
+      if (view === undefined) return { active: 0, text: 'unknown' };
+      const endpoints = view.endpoints.map(({ endpoint, state, why }) => `${endpoint} ${state}${inBrackets(why)}`);
+      return {
+        active: view.endpoints.filter(({ state }) => state === 'active').length,
+        text: `${view.state}${inBrackets(view.lastError)}, breaker ${view.breaker}: ${endpoints.join(', ')}`,
+      };
     },
     stop: async () => {
       const gone = once(child, 'exit');
@@ -79,6 +103,10 @@ export async function startGateway({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function inBrackets(why: string | null): string {
+  return why === null ? '' : ` (${why})`;
 }
 
 async function untilReady(child: ChildProcess, url: string): Promise<void> {

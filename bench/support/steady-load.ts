@@ -14,6 +14,19 @@ export interface LoadCount {
   readonly errors: Readonly<Record<string, number>>;
 }
 
+export interface TimedCount extends LoadCount {
+  /** When each of the errors happened first and last, in milliseconds since the count began. */
+  readonly spans: Readonly<Record<string, FailureSpan>>;
+}
+
+export interface FailureSpan {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** As much of an answer's text as tells one fault from another. */
+const MAX_TOLD = 200;
+
 export class SteadyLoad {
   readonly #url: string;
   readonly #clients: Promise<void>[];
@@ -24,6 +37,8 @@ export class SteadyLoad {
   #degraded = 0;
   #slowestMs = 0;
   #errors: Record<string, number> = {};
+  #spans: Record<string, FailureSpan> = {};
+  #begunMs = performance.now();
 
   /** Half of the clients keep their connection, half open one for each request; each rests `restMs` in between. */
   constructor(url: string, options: { clients: number; restMs: number }) {
@@ -32,7 +47,7 @@ export class SteadyLoad {
   }
 
   /** What happened since the last call. */
-  take(): LoadCount {
+  take(): TimedCount {
     const count = {
       requests: this.#requests,
       failed: this.#failed,
@@ -40,9 +55,12 @@ export class SteadyLoad {
       degraded: this.#degraded,
       slowestMs: Math.round(this.#slowestMs),
       errors: this.#errors,
+      spans: this.#spans,
     };
     this.#requests = this.#failed = this.#truncated = this.#degraded = this.#slowestMs = 0;
     this.#errors = {};
+    this.#spans = {};
+    this.#begunMs = performance.now();
     return count;
   }
 
@@ -62,10 +80,10 @@ export class SteadyLoad {
           : await request(`${this.#url}/steady`, { headers: { connection: 'close' } });
         hasHead = true;
         // Unlike `dump`, this tells of content that broke off.
-        await answer.body.arrayBuffer();
+        const text = await answer.body.text();
         this.#requests++;
         if (answer.headers['x-degraded'] !== undefined) this.#degraded++;
-        if (answer.statusCode !== 200) this.#fail(`status ${answer.statusCode}`);
+        if (answer.statusCode !== 200) this.#fail(`status ${answer.statusCode}: ${faultIn(text)}`);
       } catch (error) {
         this.#requests++;
         if (hasHead) this.#truncated++;
@@ -80,5 +98,18 @@ export class SteadyLoad {
   #fail(what: string): void {
     this.#failed++;
     this.#errors[what] = (this.#errors[what] ?? 0) + 1;
+    const lastMs = Math.round(performance.now() - this.#begunMs);
+    this.#spans[what] = { firstMs: this.#spans[what]?.firstMs ?? lastMs, lastMs };
   }
+}
+
+/** The detail of a problem (RFC 9457), which tells why the gateway answered by itself; else the text of the service. */
+function faultIn(text: string): string {
+  try {
+    const { detail }: { readonly detail?: unknown } = JSON.parse(text);
+    if (typeof detail === 'string') return detail;
+  } catch {
+    // It is no JSON.
+  }
+  return text.slice(0, MAX_TOLD);
 }

@@ -1,7 +1,7 @@
 // A service of a drill whose instances run under `weir register`: who is up, and what gateway and registry make of them.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DrillRegistry } from './drill-registry.ts';
-import type { DrillGateway } from './gateway.ts';
+import type { DrillGateway, DrillPool } from './gateway.ts';
 import { WrappedInstance, type WrappedOptions } from './wrapped-instance.ts';
 
 export interface WrappedServiceOptions extends Omit<WrappedOptions, 'port'> {
@@ -79,9 +79,9 @@ export class WrappedService {
     });
   }
 
-  /** How many endpoints take requests. */
-  async activeCount(): Promise<number> {
-    return [...(await this.#states()).values()].filter((state) => state === 'active').length;
+  /** What the gateway makes of it. */
+  pool(): Promise<DrillPool> {
+    return this.#options.gateway.pool(this.#options.name);
   }
 
   async end(): Promise<void> {

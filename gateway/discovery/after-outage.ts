@@ -8,17 +8,24 @@ const RETURN_MS = 30_000;
  * longest pause between two questions.
  */
 export class AfterOutage {
-  #isOut = false;
+  #isOut: boolean;
   #untilMs = Number.NEGATIVE_INFINITY;
+
+  /** `mayBeOut`: what was heard before this watch began is older than an outage may be. */
+  constructor(mayBeOut = false) {
+    this.#isOut = mayBeOut;
+  }
 
   failed(): void {
     this.#isOut = true;
   }
 
-  /** There was an answer; called before `isReturning`. */
-  answered(nowMs: number): void {
-    if (this.#isOut) this.#untilMs = nowMs + RETURN_MS;
+  /** There was an answer; gives whether it is the first after an outage. Called before `isReturning`. */
+  answered(nowMs: number): boolean {
+    if (!this.#isOut) return false;
+    this.#untilMs = nowMs + RETURN_MS;
     this.#isOut = false;
+    return true;
   }
 
   /** Whether an answer of this moment may be one of a source that does not know all yet. */

@@ -60,7 +60,8 @@ export class Asker {
   #begin(state: ResumePoint, source: DiscoverySource): void {
     const { service, index } = state.status;
     const onEvent = (event: SourceEvent): void => this.#fold(service, event);
-    this.#watched.set(service, { state, source, watch: source.watch({ service, resumeIndex: index, onEvent }) });
+    const watch = source.watch({ service, resumeIndex: index, hasPool: state.pool.size > 0, onEvent });
+    this.#watched.set(service, { state, source, watch });
   }
 
   #source(name: string): DiscoverySource | undefined {

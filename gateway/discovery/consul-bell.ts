@@ -19,6 +19,8 @@ export interface ConsulBellOptions {
   readonly onChange: (change: ListChange) => void;
   /** Called when the lists are heard that were not: what happened before is unknown. */
   readonly onHeard: () => void;
+  /** Called when a list is not heard any more. */
+  readonly onUnheard: () => void;
 }
 
 /** The price of a query in milliseconds: four a second and list in the long run, after a few on credit. */
@@ -60,7 +62,7 @@ export class ConsulBell {
   }
 
   async #listen(list: ConsulList): Promise<void> {
-    const { client, firstAgent, clock, waitMs, consistency, onChange, onHeard } = this.#options;
+    const { client, firstAgent, clock, waitMs, consistency, onChange, onHeard, onUnheard } = this.#options;
     const { signal } = this.#stopped;
     const pace = createPace(CREDIT_MS);
     let agent = 0;
@@ -79,7 +81,7 @@ export class ConsulBell {
       if (signal.aborted) break;
       firstAgent.heardFrom(asked, question, answer !== undefined);
       if (answer === undefined) {
-        this.#heard.delete(list);
+        if (this.#heard.delete(list)) onUnheard();
         known = null;
         if (agent === asked) agent += 1;
         await pause(nextDelayMs(failures++, clock.random), signal);

@@ -1,8 +1,8 @@
 // What to ask Consul next about one service, and what each answer means: the rules of blocking queries, without I/O.
 import type { Clock } from '../core/clock.ts';
 import type { Instance } from '../core/instance.ts';
-import { quote } from '../core/quote.ts';
 import { AfterOutage } from './after-outage.ts';
+import { AwaitedInstances } from './awaited-instances.ts';
 import { nextDelayMs } from './backoff.ts';
 import { type ConsulHead, contentDoubt, isBackwards, serverDoubt } from './consul-head.ts';
 import type { Consistency, ConsulQuestion } from './consul-question.ts';
@@ -27,6 +27,8 @@ export interface DialogueOptions {
   readonly service: string;
   readonly agentCount: number;
   readonly resumeIndex: string | null;
+  /** Whether the service has a pool already: the agent may have been away since that was heard. */
+  readonly hasPool: boolean;
   readonly waitMs: number;
   readonly consistency: Consistency;
   readonly confirmEmptyMs: number;
@@ -42,8 +44,6 @@ const NO_INDEX_INTERVAL_MS = 1000;
 /** Leaderless answers in a row after which the pause before the next question no longer grows. */
 const MAX_LEADERLESS_STEPS = 3;
 
-const isWell = ({ status }: Instance): boolean => status === 'passing' || status === 'warning';
-
 /** The state of one watch. */
 export class ConsulDialogue {
   readonly #options: DialogueOptions;
@@ -55,12 +55,11 @@ export class ConsulDialogue {
   #filledIndex: string | null;
   #failures = 0;
   #leaderless = 0;
-  /** Then it is doubtful that nobody is well: an agent that was restarted calls critical what it has not checked yet. */
-  readonly #afterOutage = new AfterOutage();
-  /** What the last answer with instances said of them. */
-  #reported: readonly Instance[] = [];
-  /** Those that were well before the outage and of which the agent cannot know yet, by ID. */
-  readonly #awaited = new Map<string, Instance>();
+  /** Then the agent may not know yet who is well, nor who is there. */
+  readonly #afterOutage: AfterOutage;
+  readonly #awaited = new AwaitedInstances();
+  /** Whether the last answer was not taken as it stands because of that. */
+  #isHolding = false;
   #isEmptyBelieved = false;
   /** An empty answer held back, and when to confirm it. */
   #unconfirmed: { readonly answer: SourceAnswer; readonly dueMs: number } | null = null;
@@ -69,6 +68,7 @@ export class ConsulDialogue {
     this.#options = options;
     this.#index = options.resumeIndex;
     this.#filledIndex = options.resumeIndex;
+    this.#afterOutage = new AfterOutage(options.hasPool);
   }
 
   /** The next step; `canBlock` is false while the service must not hold a connection. */
@@ -76,9 +76,8 @@ export class ConsulDialogue {
     const { service, waitMs, consistency, clock } = this.#options;
     const index = canBlock ? this.#index : null;
     const isResting = !canBlock && this.#isResting;
-    // Whom nothing is heard of is believed to be critical when the time after the outage is over.
-    const awaitedMs = this.#awaited.size === 0 ? waitMs : Math.ceil(this.#afterOutage.leftMs(clock.nowMs()));
-    const heldMs = Math.min(waitMs, awaitedMs);
+    // What is not taken as it stands is asked for again when the time after the outage is over.
+    const heldMs = this.#isHolding ? Math.min(waitMs, Math.ceil(this.#afterOutage.leftMs(clock.nowMs()))) : waitMs;
     const step = { service, pauseMs: this.#pauseMs, agent: this.#agent, index, waitMs: heldMs, consistency, isResting };
     if (this.#unconfirmed === null) return { ...step, mode: canBlock ? 'blocking' : 'polling' };
 
@@ -91,6 +90,11 @@ export class ConsulDialogue {
   /** The next query goes to that agent, with the index, for it is of the same cluster. */
   goTo(agent: number): void {
     this.#agent = agent;
+  }
+
+  /** The agent is or was away, as others saw: what it says next may be incomplete. */
+  onOutage(): void {
+    this.#afterOutage.failed();
   }
 
   /** The query to agent number `asked` failed: the next goes to the next agent, after a pause, and anew (no index). */
@@ -114,7 +118,7 @@ export class ConsulDialogue {
   /** The reply to a step; gives what is to be reported, which is nothing while an empty answer is unconfirmed. */
   onReply(reply: ConsulReply, step: ConsulStep): SourceEvent[] {
     const { head, instances, skipped, notes } = reply;
-    this.#await();
+    this.#comeBack();
     this.#failures = 0;
     this.#index = isBackwards(head.index, step.index) ? null : head.index;
     this.#pauseMs = head.index === null ? NO_INDEX_INTERVAL_MS : 0;
@@ -124,43 +128,29 @@ export class ConsulDialogue {
     return instances.length > 0 ? [this.#filled(answer, head)] : this.#empty(answer, head, step);
   }
 
-  /** After an outage, those that were well are waited for. */
-  #await(): void {
+  #comeBack(): void {
     const nowMs = this.#options.clock.nowMs();
-    if (this.#failures > 0) {
-      for (const instance of this.#reported) if (isWell(instance)) this.#awaited.set(instance.id, instance);
-    }
-    this.#afterOutage.answered(nowMs);
-    if (!this.#afterOutage.isReturning(nowMs)) this.#awaited.clear();
-  }
-
-  /**
-   * Checks pass again one by one after an outage: the first instance must not get the traffic of all. Who is critical is
-   * taken as it was, until it was well once, is set aside by an operator or leaves.
-   */
-  #asBefore(listed: readonly Instance[]): Instance[] {
-    if (this.#awaited.size === 0) return [...listed];
-    const critical = new Set(listed.filter(({ status }) => status === 'critical').map(({ id }) => id));
-    for (const id of this.#awaited.keys()) if (!critical.has(id)) this.#awaited.delete(id);
-    return listed.map((instance) => this.#awaited.get(instance.id) ?? instance);
+    if (this.#afterOutage.answered(nowMs)) this.#awaited.expect();
+    if (!this.#afterOutage.isReturning(nowMs)) this.#awaited.giveUp();
   }
 
   #filled(answer: SourceAnswer, head: ConsulHead): SourceAnswer {
+    const { consistency, clock } = this.#options;
     this.#unconfirmed = null;
     this.#isEmptyBelieved = false;
     this.#leaderless = 0;
+    if (consistency !== 'stale' && isBackwards(head.index, this.#filledIndex)) this.#awaited.onStateLost();
     this.#filledIndex = head.index;
-    this.#reported = this.#asBefore(answer.instances);
-    const isReturning = this.#afterOutage.isReturning(this.#options.clock.nowMs());
-    const awaited = [...this.#awaited.keys()].map(
-      (id) => `instance ${quote(id)}: critical since the outage, may be well`,
-    );
+    const { instances, notes } = this.#awaited.complete(answer.instances);
+    const has = (wanted: Instance['status']) => instances.some(({ status }) => status === wanted);
+    const isDoubtful = notes.length > 0 || (has('critical') && !has('passing'));
+    this.#isHolding = isDoubtful && this.#afterOutage.isReturning(clock.nowMs());
     const hidden = head.isFiltered ? ['ACLs hide some of the instances'] : [];
     return {
       ...answer,
-      instances: this.#reported,
-      notes: boundSentences([...answer.notes, ...hidden, ...awaited]),
-      ...(isReturning && { doubt: 'nobody is well, but the agent could not be asked a moment ago' }),
+      instances,
+      notes: boundSentences([...answer.notes, ...hidden, ...notes]),
+      ...(this.#isHolding && { doubt: 'nobody is well, but the agent may have come back a moment ago' }),
     };
   }
 
@@ -168,10 +158,14 @@ export class ConsulDialogue {
     const { consistency, confirmEmptyMs, clock } = this.#options;
     const ofServer = serverDoubt(head);
     if (ofServer !== null) this.#askElsewhere(step.agent);
-    else this.#leaderless = 0;
+    else {
+      this.#leaderless = 0;
+      this.#awaited.onStateLost();
+    }
     // Under `stale` the answers come from servers whose indexes differ, so only what was sent can be compared.
     const earlierIndex = consistency === 'stale' ? step.index : this.#filledIndex;
-    const doubt = ofServer ?? contentDoubt(head, answer.skipped.length, earlierIndex);
+    const ofReturn = this.#returnDoubt();
+    const doubt = ofServer ?? contentDoubt(head, answer.skipped.length, earlierIndex) ?? ofReturn;
     if (doubt !== null || this.#isEmptyBelieved || step.mode === 'confirming') {
       this.#unconfirmed = null;
       this.#isEmptyBelieved ||= doubt === null;
@@ -179,6 +173,14 @@ export class ConsulDialogue {
     }
     this.#unconfirmed = { answer, dueMs: this.#unconfirmed?.dueMs ?? clock.nowMs() + confirmEmptyMs };
     return [];
+  }
+
+  /** Why the agent may not have what was registered; null when it has had the time to. */
+  #returnDoubt(): string | null {
+    this.#isHolding = !this.#isEmptyBelieved && this.#afterOutage.isReturning(this.#options.clock.nowMs());
+    return this.#isHolding
+      ? 'empty, but the agent may have come back a moment ago: its instances may register again'
+      : null;
   }
 
   /** A server without leader does answer, so the next one is asked soon: after two seconds at most. */

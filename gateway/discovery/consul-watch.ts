@@ -88,6 +88,13 @@ export class ConsulWatch implements Watch {
     this.#index = null;
   }
 
+  /** The agent is gone, or was: what it says next may be incomplete, and counts even if it is what was heard before. */
+  onOutage(): void {
+    this.#bodyDigest = '';
+    this.#index = null;
+    this.#options.dialogue.onOutage();
+  }
+
   preferFirst(): void {
     this.#options.dialogue.goTo(0);
   }
@@ -105,7 +112,8 @@ export class ConsulWatch implements Watch {
       return null;
     }
     const isQuiet = step.isResting && step.mode === 'polling' && this.#options.isRungForAll();
-    return this.#alarm.rest(isQuiet ? Math.max(step.pauseMs, this.#options.quietMs) : step.pauseMs, signal);
+    // As seldom as a blocking query ends without news.
+    return this.#alarm.rest(isQuiet ? Math.max(step.pauseMs, step.waitMs) : step.pauseMs, signal);
   }
 
   /** Apart from `run`, whose variables outlive a query that blocks: the body of the one before would stay with it. */

@@ -84,6 +84,10 @@ export function createConsulSource(options: ConsulSourceOptions): DiscoverySourc
         for (const watch of watches) watch.distrustIndex();
         sweep.request();
       },
+      onUnheard() {
+        // Whoever asks nothing meanwhile does not notice that the agent was away.
+        for (const watch of watches) watch.onOutage();
+      },
     });
     bell.start();
   }
@@ -91,11 +95,12 @@ export function createConsulSource(options: ConsulSourceOptions): DiscoverySourc
   return {
     name: 'consul',
     accept,
-    watch({ service, resumeIndex, onEvent }) {
+    watch({ service, resumeIndex, hasPool = false, onEvent }) {
       const dialogue = new ConsulDialogue({
         service,
         agentCount,
         resumeIndex,
+        hasPool,
         waitMs,
         consistency,
         confirmEmptyMs,

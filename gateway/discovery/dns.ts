@@ -63,11 +63,12 @@ class DnsWatch implements Watch {
   #failures = 0;
   #emptyInARow = 0;
   /** A resolver that has just come back may not have filled its zones yet. */
-  readonly #afterOutage = new AfterOutage();
+  readonly #afterOutage: AfterOutage;
 
   constructor(resolver: promises.Resolver, options: DnsSourceOptions & WatchOptions) {
     const { name, service, type, port } = options;
     this.#options = options;
+    this.#afterOutage = new AfterOutage(options.hasPool);
     this.#name = dnsName(name, service);
     this.#lookup = new DnsLookup({ resolver, name: this.#name, type, port, signal: this.#stopped.signal });
   }
@@ -113,7 +114,7 @@ class DnsWatch implements Watch {
   #emptyDoubt(skipped: readonly string[]): string | null {
     if (skipped.length > 0) return 'empty, but only because no record can be used';
     return this.#afterOutage.isReturning(this.#options.clock.nowMs())
-      ? 'empty, but DNS could not be asked a moment ago: the resolver may not know everything yet'
+      ? 'empty, but DNS may have come back a moment ago: the resolver may not know everything yet'
       : null;
   }
 }

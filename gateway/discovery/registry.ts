@@ -56,7 +56,7 @@ class RegistryWatch implements Watch {
   readonly #stopped = new AbortController();
   #failures = 0;
   #emptyInARow = 0;
-  readonly #afterOutage = new AfterOutage();
+  readonly #afterOutage: AfterOutage;
   #repliedAtMs = Number.POSITIVE_INFINITY;
   /** What was reported last. */
   #reported: readonly Instance[] = [];
@@ -67,6 +67,7 @@ class RegistryWatch implements Watch {
     this.#pool = pool;
     this.#url = url;
     this.#options = options;
+    this.#afterOutage = new AfterOutage(options.hasPool);
   }
 
   async run(): Promise<void> {
@@ -141,7 +142,7 @@ class RegistryWatch implements Watch {
   #emptyDoubt(skipped: readonly string[]): string | null {
     if (skipped.length > 0) return 'empty, but only because no record can be used';
     return this.#afterOutage.isReturning(this.#options.clock.nowMs())
-      ? 'empty, but the registry could not be asked a moment ago: its instances may still be on their way back'
+      ? 'empty, but the registry may have come back a moment ago: its instances may still be on their way'
       : null;
   }
 }

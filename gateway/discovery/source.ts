@@ -37,6 +37,11 @@ export interface WatchOptions {
   readonly service: string;
   /** The index of the last answer that somebody else got, to go on from there; null to begin anew. */
   readonly resumeIndex: string | null;
+  /**
+   * Whether the service has a pool already, of answers that somebody else got: a source to which instances have to say
+   * that they live (Consul, the registry, DNS before them) may have been away since. false when absent.
+   */
+  readonly hasPool?: boolean;
   /** Called for every answer and every failure, also when nothing changed. */
   readonly onEvent: (event: SourceEvent) => void;
 }

@@ -17,7 +17,7 @@ afterEach(async () => {
   await dns.stop();
 });
 
-function watch(changes: Partial<DnsSourceOptions> = {}) {
+function watch(changes: Partial<DnsSourceOptions> = {}, hasPool = false) {
   const source = createDnsSource({
     resolver: dns.address,
     name: '{service}.test',
@@ -30,7 +30,7 @@ function watch(changes: Partial<DnsSourceOptions> = {}) {
     ...changes,
   });
   sources.push(source);
-  return recordWatch(source, 'web');
+  return recordWatch({ ...source, watch: (options) => source.watch({ ...options, hasPool }) }, 'web');
 }
 
 const asked = (question: string) => dns.questions.filter((other) => other === question).length;
@@ -190,9 +190,16 @@ describe('a failure', () => {
     dns.set('A web.test', 'NXDOMAIN');
     await dns.restart();
     const empty = await web.answer('an empty answer', ({ instances }) => instances.length === 0, 15_000);
-    expect(empty.doubt).toMatch(/could not be asked a moment ago/);
+    expect(empty.doubt).toMatch(/may have come back a moment ago/);
     dns.set('A web.test', [{ address: '10.0.0.1' }]);
     await web.ports([1]);
+  });
+
+  it('may be unknown to one who takes over a pool: emptiness is doubted for a while', async () => {
+    dns.set('A web.test', 'NXDOMAIN');
+    const web = watch({ type: 'a', port: 1 }, true);
+    const empty = await web.answer('an empty answer', ({ instances }) => instances.length === 0);
+    expect(empty.doubt).toMatch(/may have come back a moment ago/);
   });
 
   it('is a name that is none', async () => {

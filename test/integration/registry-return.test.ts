@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRegistrySource } from '../../gateway/discovery/registry.ts';
-import type { DiscoverySource } from '../../gateway/discovery/source.ts';
+import type { DiscoverySource, SourceAnswer } from '../../gateway/discovery/source.ts';
 import { type RunningRegistry, startRegistry } from '../../gateway/registration/registry-server.ts';
 import { type RecordedWatch, recordWatch } from '../support/record-events.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -104,6 +104,17 @@ describe('after an outage in which instances may have expired', () => {
     clock.advance(1000);
     await web.ports([ONE]);
   });
+});
+
+it('doubts for 30 s from the first answer on, for one who takes over a pool, that nobody is listed', async () => {
+  const other = recordWatch({ ...source, watch: (options) => source.watch({ ...options, hasPool: true }) }, 'other');
+  const isEmpty = ({ instances, doubt }: SourceAnswer, isDoubted: boolean) =>
+    instances.length === 0 && (doubt !== null) === isDoubted;
+  await other.answer('a doubtful answer', (answer) => isEmpty(answer, true));
+  expect(other.answers.some((answer) => isEmpty(answer, false))).toBe(false);
+  clock.advance(30_000);
+  await other.answer('an answer without doubt', (answer) => isEmpty(answer, false));
+  other.stop();
 });
 
 describe('after an outage too short for anybody to expire', () => {

@@ -1,8 +1,8 @@
 // The rules of blocking queries: what is asked next, and what an answer is worth.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Instance } from '../../../gateway/core/instance.ts';
-import { ConsulDialogue, type DialogueOptions } from '../../../gateway/discovery/consul-dialogue.ts';
+import type { DialogueOptions } from '../../../gateway/discovery/consul-dialogue.ts';
 import type { ConsulHead } from '../../../gateway/discovery/consul-head.ts';
+import { dialogueInstance as instance, startDialogue } from '../../support/consul-dialogue-start.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 
 let clock: ScriptedClock;
@@ -10,33 +10,7 @@ beforeEach(() => {
   clock = createScriptedClock();
 });
 
-const instance: Instance = {
-  id: 'n1/web-1',
-  host: '10.0.0.5',
-  port: 8080,
-  weight: 1,
-  status: 'passing',
-  tags: [],
-  meta: {},
-};
-
-function start(changes: Partial<DialogueOptions> = {}) {
-  const dialogue = new ConsulDialogue({
-    service: 'web',
-    agentCount: 1,
-    resumeIndex: null,
-    waitMs: 60_000,
-    consistency: 'default',
-    confirmEmptyMs: 2000,
-    clock,
-    ...changes,
-  });
-  const hear = (instances: readonly Instance[], head: Partial<ConsulHead>, skipped: readonly string[] = []) => {
-    const full = { index: '1', hasLeader: true, isFiltered: false, lastContactMs: 0, ...head };
-    return dialogue.onReply({ kind: 'records', instances, skipped, notes: [], head: full }, dialogue.next(true));
-  };
-  return { dialogue, hear, next: () => dialogue.next(true) };
-}
+const start = (changes: Partial<DialogueOptions> = {}) => startDialogue(clock, changes);
 
 describe('the index', () => {
   it('is absent at first, then the one of the last answer, digit for digit (case 63)', () => {
@@ -231,80 +205,6 @@ it('reports instances that ACLs hide in part, with a note', () => {
 it('reports a list whose instances are all critical as it is: it is not empty', () => {
   const { hear } = start();
   expect(hear([{ ...instance, status: 'critical' }], {})).toMatchObject([{ doubt: null, instances: [{}] }]);
-});
-
-describe('after an outage', () => {
-  const critical: Instance = { ...instance, status: 'critical' };
-  const DOUBTED = [{ instances: [critical], doubt: expect.stringMatching(/a moment ago/) }];
-  const BELIEVED = [{ instances: [critical], doubt: null }];
-
-  it('doubts for 30 s from the first answer on that nobody is well: heartbeats could not reach the agent either', () => {
-    const { dialogue, hear } = start();
-    dialogue.onFailure('refused');
-    // As long as the longest pause between two questions, and longer.
-    clock.advance(45_000);
-    expect(hear([critical], {})).toMatchObject(DOUBTED);
-    clock.advance(29_999);
-    expect(hear([critical], {})).toMatchObject(DOUBTED);
-    clock.advance(1);
-    expect(hear([critical], {})).toMatchObject(BELIEVED);
-  });
-
-  it('begins to doubt anew with each outage', () => {
-    const { dialogue, hear } = start();
-    for (let outage = 0; outage < 2; outage++) {
-      dialogue.onFailure('refused');
-      expect(hear([critical], {})).toMatchObject(DOUBTED);
-      clock.advance(30_000);
-      expect(hear([critical], {})).toMatchObject(BELIEVED);
-    }
-  });
-
-  describe('of an agent that had told of instances that are well', () => {
-    const [one, two] = [instance, { ...instance, id: 'n/web-2', port: 8082 }];
-    const sick = (which: Instance): Instance => ({ ...which, status: 'critical' });
-
-    function afterOutage() {
-      const started = start();
-      started.hear([one, two], {});
-      started.dialogue.onFailure('refused');
-      return started;
-    }
-
-    it('takes those that are critical as they were until each was well again, and says so', () => {
-      const { hear } = afterOutage();
-      const note = (id: string) => `instance "${id}": critical since the outage, may be well`;
-      expect(hear([sick(one), sick(two)], {})).toMatchObject([
-        { instances: [one, two], notes: [note(one.id), note(two.id)] },
-      ]);
-      expect(hear([one, sick(two)], {})).toMatchObject([{ instances: [one, two], notes: [note(two.id)] }]);
-      expect(hear([one, two], {})).toMatchObject([{ instances: [one, two], notes: [] }]);
-      expect(hear([sick(one), two], {})).toMatchObject([{ instances: [sick(one), two], notes: [] }]);
-    });
-
-    it('believes it after 30 s, and asks when they are over', () => {
-      const { dialogue, hear } = afterOutage();
-      hear([sick(one), two], {});
-      expect(dialogue.next(true).waitMs).toBe(30_000);
-      clock.advance(30_000);
-      expect(hear([sick(one), two], {})).toMatchObject([{ instances: [sick(one), two], notes: [] }]);
-      expect(dialogue.next(true).waitMs).toBe(60_000);
-    });
-
-    it('lets go at once of those that an operator has set aside, that left, or that were not well before', () => {
-      const { hear } = afterOutage();
-      const three: Instance = { ...sick(instance), id: 'n/web-3' };
-      const aside: Instance = { ...two, status: 'maintenance' };
-      expect(hear([aside, three], {})).toMatchObject([{ instances: [aside, three], notes: [] }]);
-      expect(hear([sick(one), sick(two)], {})).toMatchObject([{ instances: [sick(one), sick(two)] }]);
-    });
-  });
-
-  it('believes it of an agent that always answered', () => {
-    const { hear } = start();
-    expect(hear([instance], {})).toMatchObject([{ doubt: null }]);
-    expect(hear([critical], {})).toMatchObject(BELIEVED);
-  });
 });
 
 it('polls every two seconds without index where the service may not block, at first at once', () => {
