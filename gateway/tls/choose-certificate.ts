@@ -41,14 +41,23 @@ export function prepareChoice<Certificate extends NamedCertificate>(
 
 /** Exact name before `*.` for its first label before the default, which is null; '' for no name. */
 export function chooseCertificate<Certificate>(
-  { byName }: CertificateChoice<Certificate>,
+  choice: CertificateChoice<Certificate>,
   servername: string,
 ): Certificate | null {
+  return findByName(choice, servername) ?? null;
+}
+
+/** Whether one of the certificates is for the name, be it one of the default ones. */
+export function isCertified(choice: CertificateChoice<unknown>, servername: string): boolean {
+  return findByName(choice, servername) !== undefined;
+}
+
+function findByName<Certificate>({ byName }: CertificateChoice<Certificate>, servername: string) {
   const name = normalName(servername);
   const exact = byName.get(name);
   if (exact !== undefined) return exact;
   const dot = name.indexOf('.');
-  return dot > 0 ? (byName.get(`*${name.slice(dot)}`) ?? null) : null;
+  return dot > 0 ? byName.get(`*${name.slice(dot)}`) : undefined;
 }
 
 function hasSameNames(one: NamedCertificate, other: NamedCertificate): boolean {

@@ -1,8 +1,7 @@
 // At which listeners a request can come in, which certificate its client is shown there, and whether it is sent to https.
 import type { ListenerConfig, TlsConfig } from '../../config/listener-schema.ts';
 import { formatAddress } from '../../core/address.ts';
-import { normalName } from '../../tls/certificate-names.ts';
-import { chooseCertificate, prepareChoice } from '../../tls/choose-certificate.ts';
+import { chooseCertificate, isCertified, prepareChoice } from '../../tls/choose-certificate.ts';
 import type { ServedCertificate } from '../../tls/served-certificate.ts';
 import { isRedirected, redirectLocation } from '../answers/https-redirect.ts';
 import { type AskedUrl, asWritten } from './asked-request.ts';
@@ -65,13 +64,7 @@ function explainTls(
   const certificates = shown.map(({ files, names, keyType, notAfterMs }) => {
     return { file: files.cert, names, keyType, notAfter: new Date(notAfterMs).toISOString() };
   });
-  const isByName = shown.some(({ names }) => names.some((name) => isFor(name, normalName(serverName))));
-  return { minVersion, clientCertificates, certificates, isByName };
-}
-
-function isFor(certified: string, asked: string): boolean {
-  const dot = asked.indexOf('.');
-  return certified === asked || (dot > 0 && certified === `*${asked.slice(dot)}`);
+  return { minVersion, clientCertificates, certificates, isByName: isCertified(choice, serverName) };
 }
 
 function redirectOf({ redirect }: ListenerConfig, { host, target, path }: SeenRequest): string | null {
