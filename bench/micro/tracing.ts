@@ -16,8 +16,10 @@ const SILENT: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 const RECORD: AccessRecord = {
   requestId: '0a6f1f8e-5d7c-4d0c-9d3c-2b1f0e9d8c7b',
   client: '192.0.2.7',
+  user: null,
   method: 'GET',
   version: '1.1',
+  scheme: 'https',
   host: 'shop.example.com',
   path: '/orders/2024-11-29/items',
   status: 200,

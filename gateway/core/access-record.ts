@@ -13,13 +13,13 @@ export interface AccessRecord {
   /** Absent where nothing is traced. */
   readonly traceId?: string | undefined;
   readonly client: string;
-  /** Whom the route's authentication has verified, never what a client claims; null or absent for nobody. */
-  readonly user?: string | null;
+  /** Whom the route's authentication has verified, never what a client claims; null for nobody. */
+  readonly user: string | null;
   readonly method: string;
   /** The HTTP version, like 1.1; empty when there was no valid request. */
   readonly version: string;
-  /** How the client speaks to the listener, whatever a proxy says of the way before it; absent with a refused head. */
-  readonly scheme?: 'http' | 'https';
+  /** How the client speaks to the listener, whatever a proxy says of the way before it. */
+  readonly scheme: 'http' | 'https';
   readonly host: string;
   /** Without the query. */
   readonly path: string;

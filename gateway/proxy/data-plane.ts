@@ -188,6 +188,7 @@ export class DataPlane {
 
   #createListener(config: ListenerConfig, isTrusted: TrustCheck): Listener {
     const { gateway, cell, clock, reusePort } = this.#options;
+    const proto = config.tls === null ? 'http' : 'https';
     const handler = new RequestHandler(this.#table, {
       upstream: this.#upstream,
       clock,
@@ -200,7 +201,7 @@ export class DataPlane {
         if (situation === null) return;
         cell.countUnrouted(situation === 'no_route' || situation === 'redirected' ? situation : 'refused');
       },
-      proto: config.tls === null ? 'http' : 'https',
+      proto,
       redirect: config.redirect,
       portLine: `X-Forwarded-Port: ${config.port}\r\n`,
       openTunnel: (exchange, described) => {
@@ -223,7 +224,7 @@ export class DataPlane {
       date: new HttpDate(clock),
       onRefused: (peer, situation, requestId) => {
         cell.countUnrouted('refused');
-        this.#onFinished?.(refusedRecord(peer, situation, requestId), null);
+        this.#onFinished?.(refusedRecord({ peer, situation, requestId, scheme: proto }), null);
       },
       onRequest: (exchange, options) => handler.handle(exchange, options),
       onUpgrade: (upgrade) => this.#websockets.open(upgrade),

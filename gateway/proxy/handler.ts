@@ -267,9 +267,18 @@ function isEvasive(table: RouteTable<Route>, request: RequestDescription, found:
   return meant !== undefined && meant !== found && meant.gatekeeper !== null && !meant.gatekeeper.isOpen;
 }
 
+export interface RefusedHead {
+  readonly peer: ClientPeer;
+  readonly situation: ErrorSituation;
+  readonly requestId: string;
+  /** That of the listener. */
+  readonly scheme: AccessRecord['scheme'];
+}
+
 /** The record of a request that was refused for its head: nothing in it can be relied on. */
-export function refusedRecord({ address }: ClientPeer, situation: ErrorSituation, requestId: string): AccessRecord {
+export function refusedRecord({ peer, situation, requestId, scheme }: RefusedHead): AccessRecord {
   const nothing = {
+    user: null,
     version: '',
     host: '',
     path: '',
@@ -280,6 +289,8 @@ export function refusedRecord({ address }: ClientPeer, situation: ErrorSituation
     userAgent: null,
   };
   const { status } = ERROR_ANSWERS[situation];
+  // Plain HTTP may come to a listener that speaks TLS.
+  const spoken = situation === 'plain_http' ? 'http' : scheme;
   const outcome = { status, bytes: 0, durationMs: 0, attempts: [], error: situation };
-  return { requestId, client: address, method: '', ...nothing, ...outcome };
+  return { requestId, client: peer.address, method: '', scheme: spoken, ...nothing, ...outcome };
 }

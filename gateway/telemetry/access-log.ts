@@ -22,7 +22,7 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
   return (record) => {
     lines.info({
       ...record,
-      user: typeof record.user === 'string' ? cut(record.user) : null,
+      user: record.user === null ? null : cut(record.user),
       method: cut(record.method),
       host: cut(record.host),
       path: cut(record.path),
@@ -39,7 +39,7 @@ export function accessLog({ format, logger, output }: AccessLogOptions): (record
 export function combinedLine(record: AccessRecord, now: Date): string {
   const { client, method, path, version, status, bytes, userAgent } = record;
   // A space would end the field.
-  const user = typeof record.user === 'string' ? escaped(cut(record.user)).replaceAll(' ', '\\x20') : '-';
+  const user = record.user === null ? '-' : escaped(cut(record.user)).replaceAll(' ', '\\x20');
   const request = method === '' ? '-' : `${escaped(cut(method))} ${escaped(cut(path))} HTTP/${version}`;
   const agent = userAgent === null ? '-' : escaped(cut(userAgent));
   const answer = `${status === 0 ? 499 : status} ${bytes}`;

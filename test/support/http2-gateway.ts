@@ -106,7 +106,9 @@ export async function startHttp2Gateway(options: Http2GatewayOptions): Promise<H
     date: new HttpDate(systemClock),
     hstsLine: options.hstsLine ?? '',
     onRequest: (exchange, its) => handler.handle(exchange, its),
-    onRefused: (peer, situation, requestId) => records.push(refusedRecord(peer, situation, requestId)),
+    onRefused: (peer, situation, requestId) => {
+      records.push(refusedRecord({ peer, situation, requestId, scheme: 'http' }));
+    },
     onClosed: (connection) => connections.delete(connection),
   };
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {

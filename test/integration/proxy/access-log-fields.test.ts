@@ -9,6 +9,7 @@ import { get } from '../../support/raw-client.ts';
 import { endAfterEach, gatewayFor } from '../../support/scene.ts';
 import type { TestGateway, TestGatewayOptions } from '../../support/test-gateway.ts';
 import { askTls } from '../../support/tls-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 endAfterEach();
 
@@ -37,6 +38,23 @@ describe.skipIf(!hasOpenssl())('the scheme', () => {
     expect(gateway.records).toMatchObject([
       { status: 401, scheme: 'https', user: null },
       { status: 404, scheme: 'https', user: null },
+    ]);
+  });
+
+  it('is there for heads that are refused before there is a route, and of plain HTTP that came to TLS', async () => {
+    const [secure, plain] = [await scene({ listener: { tls } }), await scene({})];
+    const broken = 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+    await askTls({ port: secure.port, send: broken });
+    await ask(secure.port, get('/'));
+    await ask(plain.port, broken);
+    await waitFor(() => secure.records.length === 2 && plain.records.length === 1, {
+      limitMs: 2000,
+      what: 'the records',
+    });
+    expect([...secure.records, ...plain.records].map(({ status, error, scheme }) => [status, error, scheme])).toEqual([
+      [400, 'bad_request', 'https'],
+      [400, 'plain_http', 'http'],
+      [400, 'bad_request', 'http'],
     ]);
   });
 });

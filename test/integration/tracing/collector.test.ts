@@ -26,8 +26,17 @@ describe('a collector', () => {
   /** Ends so many spans, two for each request. */
   function record(tracer: OtlpTracer, requests: number): void {
     const arrival = { traceparent: undefined, tracestate: undefined, isTrusted: false, peerAddress: '192.0.2.1' };
-    const nothing = { route: null, service: null, branch: null, degraded: null, error: null, userAgent: null };
-    const ended = { requestId: 'r', client: 'c', version: '1.1', host: 'h', path: '/', status: 200, bytes: 0 };
+    const nothing = {
+      user: null,
+      route: null,
+      service: null,
+      branch: null,
+      degraded: null,
+      error: null,
+      userAgent: null,
+    };
+    const place = { client: 'c', version: '1.1', scheme: 'http' as const };
+    const ended = { ...place, requestId: 'r', host: 'h', path: '/', status: 200, bytes: 0 };
     for (let at = 0; at < requests; at++) {
       const trace = tracer.begin({ ...arrival, scheme: 'http', method: 'GET', startedMs: systemClock.nowMs() });
       trace.attempt({ key: 'a:1', host: 'a', port: 1, isTls: false, target: '/' }).end('success');

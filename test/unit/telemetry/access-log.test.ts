@@ -6,8 +6,10 @@ import { accessLog, combinedLine } from '../../../gateway/telemetry/access-log.t
 const RECORD: AccessRecord = {
   requestId: 'r-1',
   client: '192.0.2.7',
+  user: null,
   method: 'GET',
   version: '1.1',
+  scheme: 'https',
   host: 'shop.example.com',
   path: '/orders/1',
   status: 200,

@@ -22,8 +22,10 @@ const ARRIVAL: TraceArrival = {
 const RECORD: AccessRecord = {
   requestId: 'r-1',
   client: '192.0.2.7',
+  user: null,
   method: 'GET',
   version: '1.1',
+  scheme: 'https',
   host: 'shop.example.com:8443',
   path: '/orders/1',
   status: 200,
