@@ -24,7 +24,7 @@ export interface ConsulWatchOptions extends Pick<WatchOptions, 'service' | 'onEv
   readonly onOverflow: () => void;
   /** Whether `ring` is called for every change. */
   readonly isRungForAll: () => boolean;
-  /** Milliseconds between two answers that are reported although nothing changed, while `ring` is called. */
+  /** While `ring` is called, an answer without a change is reported after half to all of these milliseconds. */
   readonly quietMs: number;
   /** The service has changed. */
   readonly onNews: () => void;
@@ -55,7 +55,8 @@ export class ConsulWatch implements Watch {
   #bodyDigest = '';
   /** Of the last plain answer; null where it must not be relied on. */
   #index: string | null = null;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  /** Until then an answer without a change need not be whole, nor reported. */
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
   #newsDigest = '';
 
   constructor(options: ConsulWatchOptions) {
@@ -112,8 +113,8 @@ export class ConsulWatch implements Watch {
       return null;
     }
     const isQuiet = step.isResting && step.mode === 'polling' && this.#options.isRungForAll();
-    // As seldom as a blocking query ends without news.
-    return this.#alarm.rest(isQuiet ? Math.max(step.pauseMs, step.waitMs) : step.pauseMs, signal);
+    const quietMs = Math.min(step.waitMs, this.#someQuietMs());
+    return this.#alarm.rest(isQuiet ? Math.max(step.pauseMs, quietMs) : step.pauseMs, signal);
   }
 
   /** Apart from `run`, whose variables outlive a query that blocks: the body of the one before would stay with it. */
@@ -140,9 +141,9 @@ export class ConsulWatch implements Watch {
    * node, with everything on it; what `internal/ui` says is not documented, and `cached` may be the answer before.
    */
   async #isUnchanged(step: ConsulStep, agent: number): Promise<boolean> {
-    const { client, clock, quietMs } = this.#options;
+    const { client, clock } = this.#options;
     const index = this.#index;
-    if (index === null || clock.nowMs() - this.#toldAtMs >= quietMs) return false;
+    if (index === null || clock.nowMs() >= this.#quietUntilMs) return false;
     const document = await client.ask({ ...step, filter: INDEX_ALONE }, agent, this.#stopped.signal);
     if ('error' in document || serverDoubt(document.head) !== null) return false;
     if (document.head.index !== index || this.#index !== index) return false;
@@ -152,11 +153,11 @@ export class ConsulWatch implements Watch {
 
   #hear(document: ConsulDocument | ConsulError, step: ConsulStep, woken: AlarmReason | null): void {
     if (this.#stopped.signal.aborted) return;
-    const { client, clock, dialogue, firstAgent, quietMs, onNews } = this.#options;
+    const { client, clock, dialogue, firstAgent, onNews } = this.#options;
     const digest = 'error' in document ? '' : hash('sha1', document.text);
     firstAgent.heardFrom(step.agent, step, digest !== '');
     const isSame = !('error' in document) && digest === this.#bodyDigest;
-    if (isSame && woken !== null && clock.nowMs() - this.#toldAtMs < quietMs) {
+    if (isSame && woken !== null && clock.nowMs() < this.#quietUntilMs) {
       // One of the many that were asked because one has changed: nothing to decode, to fold or to tell.
       this.#index = document.head.index;
       this.#pace.pay(NO_NEWS_PRICE_MS, clock.nowMs());
@@ -170,8 +171,14 @@ export class ConsulWatch implements Watch {
     const isPlain = events.some((event) => event.kind === 'answer' && event.doubt === null);
     this.#bodyDigest = isPlain ? digest : '';
     this.#index = isPlain && !('error' in document) ? document.head.index : null;
-    this.#toldAtMs = clock.nowMs();
+    this.#quietUntilMs = clock.nowMs() + this.#someQuietMs();
     for (const event of events) if (!this.#stopped.signal.aborted) this.#options.onEvent(event);
+  }
+
+  /** Services that were heard together must not be asked for all that they are together again. */
+  #someQuietMs(): number {
+    const { clock, quietMs } = this.#options;
+    return quietMs * (0.5 + clock.random() / 2);
   }
 
   #isNews(reply: ConsulReply | ConsulError): boolean {
