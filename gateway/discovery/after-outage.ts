@@ -9,15 +9,19 @@ const RETURN_MS = 30_000;
  */
 export class AfterOutage {
   #isOut: boolean;
+  /** Whether no outage was seen, but there may have been one before this watch began. */
+  #isTakeOver: boolean;
   #untilMs = Number.NEGATIVE_INFINITY;
 
   /** `mayBeOut`: what was heard before this watch began is older than an outage may be. */
   constructor(mayBeOut = false) {
     this.#isOut = mayBeOut;
+    this.#isTakeOver = mayBeOut;
   }
 
   failed(): void {
     this.#isOut = true;
+    this.#isTakeOver = false;
   }
 
   /** There was an answer; gives whether it is the first after an outage. Called before `isReturning`. */
@@ -26,6 +30,11 @@ export class AfterOutage {
     this.#untilMs = nowMs + RETURN_MS;
     this.#isOut = false;
     return true;
+  }
+
+  /** The source has listed instances as they are now: who is gone after that has left, unless an outage was seen. */
+  listed(): void {
+    if (this.#isTakeOver) this.#untilMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Whether an answer of this moment may be one of a source that does not know all yet. */

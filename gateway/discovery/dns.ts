@@ -104,6 +104,7 @@ class DnsWatch implements Watch {
     const { confirmEmptyMs, minTtlMs, clock, onEvent } = this.#options;
     this.#failures = 0;
     this.#afterOutage.answered(clock.nowMs());
+    if (instances.length > 0) this.#afterOutage.listed();
     this.#emptyInARow = instances.length > 0 ? 0 : this.#emptyInARow + 1;
     if (this.#emptyInARow === 1) return confirmEmptyMs;
     const answer: SourceAnswer = { kind: 'answer', instances, skipped, notes, index: null, doubt: null };

@@ -117,6 +117,7 @@ class RegistryWatch implements Watch {
       onEvent({ ...answer, doubt: this.#emptyDoubt(skipped) });
       return intervalMs;
     }
+    this.#afterOutage.listed();
     const awaited = [...this.#awaited.values()];
     this.#reported = [...instances, ...awaited];
     const left = awaited.map(({ id }) => `instance ${quote(id)}: not listed since the outage, may be on its way back`);

@@ -202,6 +202,15 @@ describe('a failure', () => {
     expect(empty.doubt).toMatch(/may have come back a moment ago/);
   });
 
+  it('is believed at once by one who took over a pool and has heard of instances since', async () => {
+    dns.set('A web.test', [{ address: '10.0.0.5' }]);
+    const web = watch({ type: 'a', port: 1 }, true);
+    await web.answer('an instance', ({ instances }) => instances.length === 1);
+    dns.set('A web.test', 'NXDOMAIN');
+    const empty = await web.answer('an empty answer', ({ instances }) => instances.length === 0);
+    expect(empty.doubt).toBeNull();
+  });
+
   it('is a name that is none', async () => {
     const web = watch({ name: '{service}..test' });
     const failure = await waitFor(() => web.failures[0], { limitMs: 2000, what: 'a failure' });

@@ -106,6 +106,16 @@ describe('after an outage in which instances may have expired', () => {
   });
 });
 
+it('believes at once, for one who takes over a pool, that those left whom it had listed since', async () => {
+  const taken = recordWatch({ ...source, watch: (options) => source.watch({ ...options, hasPool: true }) }, 'web');
+  await taken.ports([ONE, TWO]);
+  await tell('DELETE', ONE);
+  await tell('DELETE', TWO);
+  const empty = await taken.answer('an empty answer', ({ instances }) => instances.length === 0);
+  expect(empty.doubt).toBeNull();
+  taken.stop();
+});
+
 it('doubts for 30 s from the first answer on, for one who takes over a pool, that nobody is listed', async () => {
   const other = recordWatch({ ...source, watch: (options) => source.watch({ ...options, hasPool: true }) }, 'other');
   const isEmpty = ({ instances, doubt }: SourceAnswer, isDoubted: boolean) =>
