@@ -5,8 +5,8 @@ export type Consistency = 'default' | 'stale' | 'consistent';
 /** A query for the health of one service. */
 export interface ConsulQuestion extends Blocking {
   readonly service: string;
-  /** An expression that Consul applies to the instances; those of an agent before 1.5 are all of them. */
-  readonly filter?: string;
+  /** Of instances that have this tag only. */
+  readonly tag?: string;
 }
 
 /** A query for a list of the cluster: `path` is that below `/v1/`, `filter` an expression that Consul applies, or ''. */
@@ -34,10 +34,10 @@ const IMMEDIATE_DEADLINE_MS = 5000;
 
 /** The target of the query, below the agent's own path. The token is not part of it: it travels in a header field. */
 export function questionTarget(question: ConsulQuestion | ConsulListQuestion, datacenter: string): string {
-  const { index, consistency, filter = '' } = question;
+  const { index, consistency } = question;
   const parameters = [
     datacenter === '' ? '' : `dc=${encodeURIComponent(datacenter)}`,
-    filter === '' ? '' : `filter=${encodeURIComponent(filter)}`,
+    narrowingOf(question),
     consistency === 'default' ? '' : consistency,
     index === null ? '' : `index=${index}&wait=${goDuration(heldMs(question))}`,
   ].filter((parameter) => parameter !== '');
@@ -53,6 +53,11 @@ export function questionDeadlineMs(question: Blocking): number {
 
 function pathOf(question: ConsulQuestion | ConsulListQuestion): string {
   return 'path' in question ? question.path : `health/service/${encodeURIComponent(question.service.toWellFormed())}`;
+}
+
+function narrowingOf(question: ConsulQuestion | ConsulListQuestion): string {
+  if (!('path' in question)) return question.tag === undefined ? '' : `tag=${encodeURIComponent(question.tag)}`;
+  return question.filter === '' ? '' : `filter=${encodeURIComponent(question.filter)}`;
 }
 
 function heldMs({ waitMs }: Blocking): number {

@@ -106,7 +106,7 @@ it('asks for the index alone of services that may have changed, and for the inst
   await watches[170]?.ports([1, 2]);
   await quiet();
   const questions = since(asked).filter(({ service }) => service !== '');
-  const isForIndex = ({ query }: { query: string }): boolean => query.includes('filter=');
+  const isForIndex = ({ query }: { query: string }): boolean => query.includes('tag=');
   expect(questions.filter(isForIndex).length).toBeGreaterThan(70);
   const whole = questions.filter((question) => !isForIndex(question));
   expect(new Set(whole.map(({ service }) => service))).toEqual(new Set([nameOf(170)]));

@@ -76,8 +76,8 @@ export async function startScriptedConsul(tls?: TlsOptions): Promise<ScriptedCon
     const current = () => {
       if (!isHealth) return { entries: lists.body(list), index: lists.index(list) };
       const state = stateOf(service);
-      // The one filter that is used lets no instance pass.
-      return url.searchParams.has('filter') ? { ...state, entries: [] } : state;
+      // The one tag that is asked for is no instance's.
+      return url.searchParams.has('tag') ? { ...state, entries: [] } : state;
     };
     const overridden = () => override ?? (isHealth ? undefined : listOverride);
     const answer = () => {

@@ -12,7 +12,7 @@ describe('questionTarget', () => {
     [{ consistency: 'stale' }, 'dc 2', '/v1/health/service/web?dc=dc%202&stale&index=7&wait=60s'],
     [{ service: 'a/b?c d' }, '', '/v1/health/service/a%2Fb%3Fc%20d?index=7&wait=60s'],
     [{ service: 'half \ud800', index: null }, '', '/v1/health/service/half%20%EF%BF%BD'],
-    [{ index: null, filter: 'Port == 1' }, '', '/v1/health/service/web?filter=Port%20%3D%3D%201'],
+    [{ index: null, tag: 'a/b' }, '', '/v1/health/service/web?tag=a%2Fb'],
     [{ index: '9007199254740993' }, '', '/v1/health/service/web?index=9007199254740993&wait=60s'],
   ])('%j in %j is %s', (changes, datacenter, target) => {
     expect(questionTarget({ ...question, ...changes }, datacenter)).toBe(target);
