@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.ts';
+import { allocateAllYoung, HEAP_LIMITS } from './heap.ts';
 import type { FromWorker, ToWorker, WorkerBirth } from './messages.ts';
 
 export interface CrewOptions {
@@ -29,14 +30,6 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A worker that lived this long does not count as one that dies at once. */
 const GOOD_LIFE_MS = 30_000;
 
-/**
- * The bound of a worker's new space as V8 counts it, in MiB: three times one of its halves, so each may have 8 where V8
- * would let it have 16. A burst of answers of discovery (100 services with 100 instances each) makes the halves of the
- * leader grow to whatever bound there is, and an idle worker collects nothing for hours that would make them smaller.
- * It costs a request at most some 2 % more CPU.
- */
-const MAX_YOUNG_MIB = 24;
-
 /** Tunnels of a worker that is replaced end so long before its time is over. */
 const TUNNELS_END_MS = 500;
 
@@ -58,6 +51,7 @@ export class Crew {
 
   constructor(options: CrewOptions) {
     this.#options = options;
+    allocateAllYoung();
   }
 
   start(): void {
@@ -122,8 +116,7 @@ export class Crew {
     const lane = this.#freeLane();
     const birth: WorkerBirth = { ...this.#options.birth(), id, lane };
     const script = new URL(`../worker${extname(import.meta.filename)}`, import.meta.url);
-    const resourceLimits = { maxYoungGenerationSizeMb: MAX_YOUNG_MIB };
-    const worker = new Worker(script, { workerData: birth, name: `weir worker ${id}`, resourceLimits });
+    const worker = new Worker(script, { workerData: birth, name: `weir worker ${id}`, resourceLimits: HEAP_LIMITS });
     const member: Member = { id, lane, worker, bornMs: performance.now(), state: 'starting' };
     this.#members.add(member);
     worker.on('message', (message: FromWorker) => this.#heard(member, message));

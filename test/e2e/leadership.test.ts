@@ -2,14 +2,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consulEntry } from '../support/consul-entry.ts';
 import { type ScriptedConsul, startScriptedConsul } from '../support/scripted-consul.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startWeir, type WeirProcess } from '../support/weir-process.ts';
+import { withHook } from '../support/with-hook.ts';
 
-const HOOK = fileURLToPath(new URL('../support/stall-hook.ts', import.meta.url));
+const HOOK = new URL('../support/stall-hook.ts', import.meta.url);
 const STALL_MS = 6000;
 
 describe('a leader that stands still', () => {
@@ -23,21 +23,12 @@ describe('a leader that stands still', () => {
     stallFile = join(folder, 'stall');
     consul = owned.adopt(await startScriptedConsul(), (each) => each.stop());
     publish(9001);
-    const before = process.env.NODE_OPTIONS;
-    process.env.NODE_OPTIONS = `--import=${HOOK}`;
     process.env.WEIR_STALL_FILE = stallFile;
-    try {
-      weir = owned.adopt(
-        await startWeir({
-          routes: { web: { service: 'web', match: [{ paths: ['/*'] }] } },
-          gateway: { discovery: { consul: { agents: [consul.url], wait: '10s' } } },
-        }),
-        (gateway) => gateway.close(),
-      );
-    } finally {
-      if (before === undefined) delete process.env.NODE_OPTIONS;
-      else process.env.NODE_OPTIONS = before;
-    }
+    const options = {
+      routes: { web: { service: 'web', match: [{ paths: ['/*'] }] } },
+      gateway: { discovery: { consul: { agents: [consul.url], wait: '10s' } } },
+    };
+    weir = owned.adopt(await withHook(HOOK, () => startWeir(options)), (gateway) => gateway.close());
     await weir.activePorts('web', [9001]);
   });
   afterAll(() => owned.disposeAsync());
