@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Peer } from '../peers/peer.ts';
 import { SERIOUS } from '../peers/peers.ts';
-import { median } from '../stats/statistics.ts';
+import { inAnyOrder, median } from '../stats/statistics.ts';
 import { type ClientReport, runClient } from '../support/client-task.ts';
 import { LOAD_CORE } from '../support/cores.ts';
 import type { RunSession } from '../support/run-session.ts';
@@ -47,7 +47,7 @@ export async function measureOpenLoop(options: OpenLoopOptions, session: RunSess
     const perSecond = Math.floor(Math.min(...serious.map(([, capacity]) => capacity)) * SHARE);
     const reports = new Map<string, ClientReport[]>(gateways.map(({ name }) => [name, []]));
     for (let round = 1; round <= rounds; round++) {
-      for (const { name, port } of gateways) {
+      for (const { name, port } of inAnyOrder(gateways)) {
         if (session.isStopped) break;
         session.begin(`open loop at ${perSecond} requests/s, round ${round} of ${rounds}, ${name}`);
         const url = urlOf(port);

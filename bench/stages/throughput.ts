@@ -1,6 +1,7 @@
 // The throughput stage: each scenario against each gateway, in interleaved rounds.
 import { fileURLToPath } from 'node:url';
 import type { Features, Peer } from '../peers/peer.ts';
+import { inAnyOrder } from '../stats/statistics.ts';
 import { runClient, valueAt } from '../support/client-task.ts';
 import { LOAD_CORE } from '../support/cores.ts';
 import { loadByH2load } from '../support/h2load.ts';
@@ -57,7 +58,7 @@ async function measureScenario(
     session.end((peers.length - gateways.length) * (rounds + 1));
     // One round is not counted: it warms up compilers and connections.
     for (let round = 0; round <= rounds; round++) {
-      for (const gateway of gateways) {
+      for (const gateway of inAnyOrder(gateways)) {
         if (session.isStopped) break;
         const state = round === 0 ? 'warm-up' : `round ${round} of ${rounds}`;
         session.begin(`${scenario.name}, ${state}, ${gateway.name}`);

@@ -1,7 +1,7 @@
-// Medians, spreads and ratios of rounds.
+// Medians, spreads, ratios and the order of rounds.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { median, medianRatio, spreadPercent } from '../../../bench/stats/statistics.ts';
+import { inAnyOrder, median, medianRatio, spreadPercent } from '../../../bench/stats/statistics.ts';
 
 const figures = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 20 });
 
@@ -52,5 +52,19 @@ describe('medianRatio', () => {
   it('leaves out rounds that only one of the two has', () => {
     expect(medianRatio([30, 60, 1000], [10, 20])).toBe(3);
     expect(medianRatio([30], [])).toBeNaN();
+  });
+});
+
+describe('inAnyOrder', () => {
+  it('has each once, and in a few dozen draws each in each place', () => {
+    const seen = new Set<string>();
+    for (let draw = 0; draw < 100; draw++) {
+      const drawn = inAnyOrder(['a', 'b', 'c']);
+      expect(drawn.toSorted()).toEqual(['a', 'b', 'c']);
+      drawn.forEach((name, place) => {
+        seen.add(`${name}${place}`);
+      });
+    }
+    expect(seen.size).toBe(9);
   });
 });
