@@ -3,7 +3,8 @@ import { randomFillSync } from 'node:crypto';
 
 const PLAIN = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 
-const BATCH = 256;
+/** Few: a tunnel keeps its id, and with it the text of the batch, as long as it lives. */
+const BATCH = 32;
 const OCTETS = 16;
 const LENGTH = 36;
 const HEX = Buffer.from('0123456789abcdef');
