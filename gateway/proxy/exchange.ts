@@ -32,8 +32,13 @@ export interface AnswerHead {
 
 /** Takes the content of a request. */
 export interface ContentSink {
-  /** False asks to be spared more until `RequestContent.resume`. The octets may be kept, never changed. */
+  /**
+   * False asks to be spared more until `RequestContent.resume`. The octets may be kept, never changed; more than 16 KiB of
+   * them at once only where `isHolding` says so when this returns.
+   */
   onContent(octets: Buffer): boolean;
+  /** Whether octets that were given are still needed. */
+  readonly isHolding: boolean;
   /** All content was given. */
   onContentEnd(trailers: FieldTable | undefined): void;
 }

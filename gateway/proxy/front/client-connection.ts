@@ -9,20 +9,22 @@ import type { Violation } from '../../http1/violation.ts';
 import { rawErrorAnswer, situationOf } from '../answers.ts';
 import type { ClientPeer } from '../client-address.ts';
 import { requestIdOf } from '../request-id.ts';
+import { SocketReader } from '../socket/socket-reader.ts';
+import { TurnWriter } from '../socket/turn-writer.ts';
 import type { Sweepable } from '../sweep.ts';
-import { TurnWriter } from '../turn-writer.ts';
 import { ClientDeadlines } from './client-deadlines.ts';
 import { ClientExchange, type ExchangeWire } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import { PipelinedInput } from './pipelined-input.ts';
 import { type ContentOwner, IncomingContent } from './request-content.ts';
-import { type RequestAddress, requestAddress } from './request-line.ts';
+import { addressOf, type RequestAddress } from './request-line.ts';
 
 type Phase = 'idle' | 'head' | 'exchange' | 'lingering' | 'closed';
 
 export class ClientConnection implements HostedConnection, ExchangeWire, ContentOwner, Sweepable {
   readonly #socket: Socket;
   readonly writer: TurnWriter;
+  readonly #input: SocketReader;
   readonly #host: ConnectionHost;
   readonly #peer: ClientPeer;
   readonly #head: RequestHead;
@@ -45,7 +47,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     // First: the sweep's time stands still while it has no members.
     host.sweep.add(this);
     this.#deadlines = new ClientDeadlines(host.sweep, host.timeouts);
-    socket.on('data', this.#onData);
+    this.#input = new SocketReader(socket, this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('drain', this.#onDrain);
     // An error is followed by `close`, which is what counts.
@@ -178,7 +180,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const options = connectionOptions(head.fields, head.minor);
     const { framing } = head;
     const hasContent = framing.kind === 'chunked' || (framing.kind === 'length' && framing.length > 0);
-    const content = hasContent ? new IncomingContent(framing, this) : null;
+    const content = hasContent ? new IncomingContent(framing, this, { memory: this.#input }) : null;
     const isUpgrade = options.isUpgrade && content === null && wantsWebSocket(head);
     const exchange = new ClientExchange({
       wire: this,
@@ -217,6 +219,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     }
     if (content.hasBegun) this.#deadlines.continueSettled();
     if (content.isComplete) {
+      this.#input.shrink();
       this.#deadlines.awaitNothing();
       if (end < piece.length) this.#keep(piece.subarray(end));
     }
@@ -258,12 +261,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   #parse(text: string): RequestAddress | ErrorSituation {
     const broken = this.#head.parse(text, text.length);
     if (broken !== null) return situationOf(broken);
-    const { method, target, host, minor } = this.#head;
-    if (method === 'CONNECT') return 'method_not_allowed';
-    if (host === this.#goodHost && host !== '' && target.charCodeAt(0) === 0x2f) return { target, host };
-    const address = requestAddress(target, host, minor === 0);
-    if (address === undefined) return 'bad_request';
-    this.#goodHost = host;
+    const address = addressOf(this.#head, this.#goodHost);
+    if (typeof address !== 'string') this.#goodHost = this.#head.host;
     return address;
   }
 
@@ -275,7 +274,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     this.#host.onClosed(this);
     this.writer.send();
     socket.pause();
-    socket.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain).off('close', this.#onClose);
+    this.#input.leave();
+    socket.off('end', this.#onEnd).off('drain', this.#onDrain).off('close', this.#onClose);
     return { socket, octets: Buffer.concat([Buffer.from(this.#reader.text, 'latin1'), this.#unread.take()]) };
   }
 

@@ -11,7 +11,7 @@ import type {
   RequestContent,
   UpgradableExchange,
 } from '../exchange.ts';
-import type { TurnWriter } from '../turn-writer.ts';
+import type { TurnWriter } from '../socket/turn-writer.ts';
 import type { ClientDeadlines } from './client-deadlines.ts';
 import { withHsts } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';

@@ -10,9 +10,9 @@ export class PipelinedInput {
     return this.#octets.length === 0;
   }
 
-  /** Keeps a piece; false when no more should be read for now. */
+  /** Keeps a copy of a piece; false when no more should be read for now. */
   keep(piece: Buffer): boolean {
-    this.#octets = this.isEmpty ? piece : Buffer.concat([this.#octets, piece]);
+    this.#octets = this.isEmpty ? Buffer.from(piece) : Buffer.concat([this.#octets, piece]);
     return this.#octets.length <= MAX_BYTES;
   }
 

@@ -23,10 +23,25 @@ export interface ContentSource {
   feed(piece: Buffer, start: number, into: DecodedContent): number | Violation;
 }
 
+/** Whose memory the octets are in; as a SocketReader. */
+export interface ContentMemory {
+  /** The octets, to be kept; of more than a few only after `keep` was called. */
+  own(view: Buffer): Buffer;
+  keep(view: Buffer): void;
+}
+
+export interface ContentParts {
+  /** Reads it where its framing alone does not say how it arrives. */
+  readonly source?: ContentSource | undefined;
+  /** None where octets that arrive are never written over. */
+  readonly memory?: ContentMemory;
+}
+
 export class IncomingContent implements RequestContent {
   readonly framing: Framing;
   readonly #owner: ContentOwner;
   readonly #source: ContentSource;
+  readonly #memory: ContentMemory | undefined;
   #limits: ContentLimits = { maxBytes: Number.POSITIVE_INFINITY, bufferBytes: 0 };
   #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -38,11 +53,11 @@ export class IncomingContent implements RequestContent {
   #isSinkReady = false;
   #hasTooMuch = false;
 
-  /** `source` reads it where its framing alone does not say how it arrives. */
-  constructor(framing: Framing, owner: ContentOwner, source?: ContentSource) {
+  constructor(framing: Framing, owner: ContentOwner, { source, memory }: ContentParts) {
     this.framing = framing;
     this.#owner = owner;
     this.#source = source ?? readerOf(framing);
+    this.#memory = memory;
   }
 
   /** Whether all of it has arrived. */
@@ -74,14 +89,17 @@ export class IncomingContent implements RequestContent {
   }
 
   /** A piece of decoded content. */
-  onContent(octets: Buffer): void {
+  onContent(view: Buffer): void {
     if (this.#hasTooMuch) return;
-    this.#totalBytes += octets.length;
+    this.#totalBytes += view.length;
     this.#checkSize();
     if (this.#hasTooMuch) return;
+    const octets = this.#memory?.own(view) ?? view;
+    const sink = this.#sink;
     this.#kept.push(octets);
     this.#keptBytes += octets.length;
     this.#give();
+    if (this.#kept.length > 0 || sink?.isHolding === true) this.#memory?.keep(octets);
     if (this.#kept.length > this.#given && this.#waitingBytes() > MAX_WAITING_BYTES) this.#owner.pauseContent();
   }
 

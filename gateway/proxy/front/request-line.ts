@@ -1,5 +1,7 @@
 // Where a request wants to go: the forms of its target (RFC 9112 section 3.2) and its authority.
 import { isHost } from '../../core/address.ts';
+import type { ErrorSituation } from '../../core/errors.ts';
+import type { RequestHead } from '../../http1/request-head.ts';
 
 /** The request's address: its target in origin form (or `*`) and its authority. */
 export interface RequestAddress {
@@ -15,6 +17,14 @@ export function requestAddress(target: string, host: string, isHttp10: boolean):
   if (host === '' ? !isHttp10 : !isAuthority(host)) return undefined;
   if (target.startsWith('/') || target === '*') return { target, host };
   return absoluteForm(target);
+}
+
+/** The address of a request, or what it is refused for. `goodHost` is a Host that was found good; '' for none. */
+export function addressOf(head: RequestHead, goodHost: string): RequestAddress | ErrorSituation {
+  const { method, target, host, minor } = head;
+  if (method === 'CONNECT') return 'method_not_allowed';
+  if (host === goodHost && host !== '' && target.charCodeAt(0) === 0x2f) return { target, host };
+  return requestAddress(target, host, minor === 0) ?? 'bad_request';
 }
 
 function absoluteForm(target: string): RequestAddress | undefined {

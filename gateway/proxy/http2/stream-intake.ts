@@ -27,11 +27,8 @@ export class StreamIntake implements ContentOwner {
     this.#deadlines = parts.deadlines;
     this.#owner = parts.owner;
     this.#unannounced = framing.kind === 'length' ? undefined : new StreamContent();
-    this.content = new IncomingContent(
-      framing.kind === 'length' ? framing : { kind: 'chunked' },
-      this,
-      this.#unannounced,
-    );
+    const known: Framing = framing.kind === 'length' ? framing : { kind: 'chunked' };
+    this.content = new IncomingContent(known, this, { source: this.#unannounced });
   }
 
   /** Reads what came with the head: most answers need all of the request. */

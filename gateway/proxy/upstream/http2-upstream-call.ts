@@ -87,6 +87,11 @@ export class Http2Call implements UpstreamCall, ContentSink {
     this.#requestProgressed();
   }
 
+  /** The session writes when it wants to. */
+  get isHolding(): boolean {
+    return true;
+  }
+
   onContent(octets: Buffer): boolean {
     if (this.#phase === 'over' || this.#stream === undefined) return true;
     const isReady = this.#stream.write(octets);

@@ -2,13 +2,12 @@
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { ContentSink } from '../exchange.ts';
 import { trailerLines } from '../forwarded-fields.ts';
+import type { TurnWriter } from '../socket/turn-writer.ts';
 import type { UpstreamCall, UpstreamEvents, UpstreamRequest } from './upstream.ts';
 
 /** The connection as its call uses it. */
 export interface CallWire {
-  /** Octets as Latin-1 text; false when the endpoint reads slower. */
-  writeText(text: string): boolean;
-  writeOctets(octets: Buffer): boolean;
+  readonly writer: TurnWriter;
   /** Content of the request goes on. */
   requestProgressed(): void;
   resumeReading(): void;
@@ -53,6 +52,10 @@ export class Http1Call implements UpstreamCall, ContentSink {
     return isReady;
   }
 
+  get isHolding(): boolean {
+    return this.#connection.writer.isHolding;
+  }
+
   #take(octets: Buffer): boolean {
     if (octets.length <= COPY_BYTES) {
       const text = octets.toString('latin1');
@@ -61,7 +64,7 @@ export class Http1Call implements UpstreamCall, ContentSink {
     }
     if (this.#isChunked) this.#collected += `${octets.length.toString(16)}\r\n`;
     this.#send();
-    const isReady = this.#connection.writeOctets(octets);
+    const isReady = this.#connection.writer.writeOctets(octets);
     if (this.#isChunked) this.#collected = '\r\n';
     return isReady;
   }
@@ -96,6 +99,6 @@ export class Http1Call implements UpstreamCall, ContentSink {
     if (this.#collected === '') return true;
     const text = this.#collected;
     this.#collected = '';
-    return this.#connection.writeText(text);
+    return this.#connection.writer.writeText(text);
   }
 }

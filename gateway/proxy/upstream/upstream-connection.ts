@@ -7,9 +7,9 @@ import { FIELD } from '../../http1/field-id.ts';
 import type { HeadLimits } from '../../http1/head-limits.ts';
 import { HeadReader } from '../../http1/head-reader.ts';
 import { ResponseHead } from '../../http1/response-head.ts';
+import { ReadBuffer } from '../socket/read-buffer.ts';
+import { TurnWriter } from '../socket/turn-writer.ts';
 import type { Sweep, Sweepable } from '../sweep.ts';
-import { TurnWriter } from '../turn-writer.ts';
-import { ReadBuffer } from './read-buffer.ts';
 import type { UpstreamEvents, UpstreamFailure, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
 import { type CallWire, Http1Call } from './upstream-call.ts';
 import { attemptFailure, isLocalShortage } from './upstream-error.ts';
@@ -36,7 +36,7 @@ type Phase = 'connecting' | 'idle' | 'head' | 'content' | 'closed';
 export class UpstreamConnection implements Sweepable, CallWire {
   readonly #pool: ConnectionPool;
   readonly #socket: Socket;
-  readonly #writer: TurnWriter;
+  readonly writer: TurnWriter;
   readonly #buffer = new ReadBuffer();
   readonly #reader = new HeadReader(HEAD_LIMITS, 'response');
   readonly #head = new ResponseHead(HEAD_LIMITS);
@@ -56,7 +56,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     this.#pool = pool;
     const onRead = (piece: Buffer): boolean => this.#onRead(piece);
     this.#socket = openSocket({ target, tls, buffer: this.#buffer, onRead, onReady: () => this.#connected() });
-    this.#writer = new TurnWriter(this.#socket, () => this.requestProgressed());
+    this.writer = new TurnWriter(this.#socket, () => this.requestProgressed());
     this.#socket.on('drain', () => this.#call?.drained());
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#errored(error));
@@ -68,7 +68,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     const call = new Http1Call(this, request, events);
     this.#call = call;
     this.#interim = 0;
-    this.#writesBefore = this.#writer.writes;
+    this.#writesBefore = this.writer.writes;
     if (this.#isConnected) this.#phase = 'head';
     else this.#deadlineMs = this.#pool.sweep.nowMs + request.timeouts.connectMs;
     call.begin();
@@ -82,14 +82,6 @@ export class UpstreamConnection implements Sweepable, CallWire {
     if (this.#phase !== 'head' || call === undefined) return;
     const isEndpointsTurn = call.isRequestWhole || this.#socket.writableNeedDrain;
     this.#deadlineMs = isEndpointsTurn ? this.#pool.sweep.nowMs + call.request.timeouts.responseMs : NEVER;
-  }
-
-  writeText(text: string): boolean {
-    return this.#writer.writeText(text);
-  }
-
-  writeOctets(octets: Buffer): boolean {
-    return this.#writer.writeOctets(octets);
   }
 
   resumeReading(): void {
@@ -128,7 +120,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
 
   /** Whether anything of the request under way has left. */
   get #hasSent(): boolean {
-    return this.#writer.writes !== this.#writesBefore;
+    return this.writer.writes !== this.#writesBefore;
   }
 
   #end(): void {

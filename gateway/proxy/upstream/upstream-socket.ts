@@ -1,7 +1,7 @@
 // Opens the socket of an upstream connection: plain TCP that reads into memory of ours, or TLS.
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ReadBuffer } from './read-buffer.ts';
+import type { ReadBuffer } from '../socket/read-buffer.ts';
 import type { UpstreamTarget, UpstreamTls } from './upstream.ts';
 
 /** How long an HTTP/2 connection may be silent before the system asks whether it still is one. */

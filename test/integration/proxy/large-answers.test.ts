@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { createAuthority, hasOpenssl } from '../../support/certificates.ts';
+import { chunksOf, contentOf } from '../../support/own-content.ts';
 import { endAfterEach, gatewayFor, upstreamThat } from '../../support/scene.ts';
 
 endAfterEach();
@@ -16,31 +17,21 @@ const HUGE_BYTES = 12 * 1024 * 1024;
 const CLIENTS = 24;
 const HUGE = 100;
 
-/** Octets of which no stretch is like that of another answer, or of another place. */
-function contentOf(name: string): Buffer {
-  const numbers = new Uint32Array((Number(name) < HUGE ? BYTES : HUGE_BYTES) / 4);
-  const seed = Number(name) * 0x9e37_79b1;
-  for (let at = 0; at < numbers.length; at++) numbers[at] = Math.imul(seed + at, 0x85eb_ca6b);
-  return Buffer.from(numbers.buffer);
+function contentNamed(name: string): Buffer {
+  return contentOf(name, Number(name) < HUGE ? BYTES : HUGE_BYTES);
 }
 
 /** Answers `/N` with content N, by its length or in chunks of many sizes. */
 function answer(socket: Socket, head: string): void {
   const name = head.slice('GET /'.length, head.indexOf(' ', 5));
-  const content = contentOf(name);
+  const content = contentNamed(name);
   if (Number(name) % 2 === 0) {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n\r\n`);
     socket.write(content);
     return;
   }
   socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-  for (let at = 0, size = 1000; at < content.length; at += size, size = (size * 7) % 300_007) {
-    const piece = content.subarray(at, at + size);
-    socket.write(`${piece.length.toString(16)}\r\n`);
-    socket.write(piece);
-    socket.write('\r\n');
-  }
-  socket.write('0\r\n\r\n');
+  for (const piece of chunksOf(content)) socket.write(piece);
 }
 
 /** The content of an answer to HTTP/1.0, which ends with the connection; a slow reader rests after each piece. */
@@ -60,7 +51,7 @@ async function read(socket: Socket, name: string, restMs: number): Promise<Buffe
 
 function expectOwn(contents: readonly Buffer[], names = NAMES): void {
   const digests = contents.map((content) => hash('sha1', content));
-  expect(digests).toEqual(names.map((name) => hash('sha1', contentOf(name))));
+  expect(digests).toEqual(names.map((name) => hash('sha1', contentNamed(name))));
 }
 
 const NAMES = Array.from({ length: CLIENTS }, (_, at) => String(at));

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, fieldOf, namedUpstream, requestsOf, sayingName, type TextAnswer } from '../../support/named-upstream.ts';
 import { get, RawClient } from '../../support/raw-client.ts';
+import { OK } from '../../support/raw-upstream.ts';
 import { endAfterEach, gatewayFor, upstreamThat } from '../../support/scene.ts';
 import type { TestGateway } from '../../support/test-gateway.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -195,11 +196,16 @@ describe('a leaky bucket', () => {
   });
 
   it('takes in the content of a request that waits', async () => {
-    const upstream = await namedUpstream('ok');
+    const content = 'x'.repeat(300_000);
+    const upstream = await upstreamThat((connection, asked) => {
+      const answer = () => connection.received.endsWith(content) && connection.socket.write(OK);
+      // Before it has all of it an endpoint that answers is not sent the rest.
+      if (asked.startsWith('PUT')) connection.socket.on('data', answer);
+      else connection.socket.write(OK);
+    });
     const route = limitedBy({ algorithm: 'leaky_bucket', rate: '4/s', burst: 3, key: 'route' });
     const gateway = await gatewayFor({ endpoints: [upstream.port], route });
     await ask(gateway.port, get('/'));
-    const content = 'x'.repeat(300_000);
     const head = `PUT /up HTTP/1.1\r\nHost: s\r\nConnection: close\r\nContent-Length: ${content.length}\r\n\r\n`;
     expect((await ask(gateway.port, head + content)).status).toBe(200);
     expect(upstream.received()).toContain(`\r\n\r\n${content}`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { TurnWriter } from '../../../gateway/proxy/turn-writer.ts';
+import { TurnWriter } from '../../../gateway/proxy/socket/turn-writer.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const LARGE = 'x'.repeat(16_385);

@@ -6,18 +6,20 @@ interface Size {
   readonly spare: Buffer[];
 }
 
-const SMALL_BYTES = 8192;
 /** Each for who has filled the one before. Fresh memory would cost more than what is read into it. */
 const SIZES: readonly Size[] = [
   { bytes: 65_536, spare: [] },
   { bytes: 262_144, spare: [] },
 ];
 const MAX_SPARE_BYTES = 8 * 1024 * 1024;
-/** Larger views are handed on without a copy. */
-const COPIED_BYTES = 16_384;
+/** Views up to this size are copied where they are needed for longer; the memory of larger ones can be kept. */
+export const COPIED_BYTES = 16_384;
+/** Enough for most: what is read into it is always copied, so that a thread needs one for all its sockets. */
+const SMALL = Buffer.allocUnsafeSlow(8192);
+/** Its first octets by how many they are: each read wants such a view. */
+const BEGINNINGS: (Buffer | undefined)[] = Array.from({ length: SMALL.length + 1 });
 
 export class ReadBuffer {
-  readonly #small = Buffer.allocUnsafeSlow(SMALL_BYTES);
   /** The memory in use, and whose size it has; null for the small one. */
   #octets: Buffer | null = null;
   #size: Size | null = null;
@@ -30,7 +32,7 @@ export class ReadBuffer {
       this.#putBack();
       this.#size = wanted;
     }
-    if (wanted === null) return this.#small;
+    if (wanted === null) return SMALL;
     this.#octets ??= wanted.spare.pop() ?? Buffer.allocUnsafeSlow(wanted.bytes);
     return this.#octets;
   }
@@ -38,7 +40,7 @@ export class ReadBuffer {
   /** What a read has filled, as a Buffer. */
   piece(length: number, octets: Uint8Array): Buffer {
     if (length === octets.length && this.#wanted < SIZES.length - 1) this.#wanted++;
-    return Buffer.from(octets.buffer, octets.byteOffset, length);
+    return octets === SMALL ? beginning(length) : Buffer.from(octets.buffer, octets.byteOffset, length);
   }
 
   /** A view of what was read last is needed for longer: its memory is not read into again. A slow reader gets less at once. */
@@ -48,10 +50,8 @@ export class ReadBuffer {
     this.#wanted = 0;
   }
 
-  /** Nothing that was read is needed any more, and little is expected. */
+  /** Little is expected. The socket reads into the memory in use until it asks for the next. */
   shrink(): void {
-    this.#putBack();
-    this.#size = null;
     this.#wanted = -1;
   }
 
@@ -61,4 +61,12 @@ export class ReadBuffer {
     if (size.spare.length * size.bytes < MAX_SPARE_BYTES) size.spare.push(this.#octets);
     this.#octets = null;
   }
+}
+
+function beginning(length: number): Buffer {
+  const known = BEGINNINGS[length];
+  if (known !== undefined) return known;
+  const made = SMALL.subarray(0, length);
+  BEGINNINGS[length] = made;
+  return made;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReadBuffer } from '../../../../gateway/proxy/upstream/read-buffer.ts';
+import { ReadBuffer } from '../../../../gateway/proxy/socket/read-buffer.ts';
 
 /** Reads so many octets; gives the memory and the piece. */
 function read(buffer: ReadBuffer, length: (room: number) => number = (room) => room) {
@@ -41,15 +41,27 @@ describe('the memory that a socket reads into', () => {
     sizesOf(one, 2);
     const passed = read(one, () => 65_536).memory;
     one.shrink();
+    one.next();
     const other = new ReadBuffer();
     sizesOf(other, 2);
     const taken = read(other);
     expect(taken.memory).toBe(passed);
     other.keep(taken.piece);
     other.shrink();
+    other.next();
     const third = new ReadBuffer();
     sizesOf(third, 2);
     expect(third.next()).not.toBe(passed);
+  });
+
+  it('stays with a socket that expects little until that asks for the next', () => {
+    const one = new ReadBuffer();
+    sizesOf(one, 2);
+    const { memory } = read(one, () => 100);
+    one.shrink();
+    const other = new ReadBuffer();
+    sizesOf(other, 2);
+    expect(other.next()).not.toBe(memory);
   });
 
   it('is not two at a time where two sockets read', () => {

@@ -1,0 +1,60 @@
+// The reading end of a connection that was accepted: what arrives, and how long its memory is needed.
+import type { Socket } from 'node:net';
+import { readAsStream, readDirectly } from './direct-reads.ts';
+import { COPIED_BYTES, ReadBuffer } from './read-buffer.ts';
+
+export class SocketReader {
+  readonly #socket: Socket;
+  readonly #onPiece: (piece: Buffer) => void;
+  /** What is read into where Node can do that. */
+  #buffer: ReadBuffer | undefined;
+  #pieces = 0;
+
+  /** `onPiece` is given what arrives: a view that is valid until it returns, unless `keep` is called. */
+  constructor(socket: Socket, onPiece: (piece: Buffer) => void) {
+    this.#socket = socket;
+    this.#onPiece = onPiece;
+    socket.on('data', this.#onData);
+  }
+
+  /** The octets, or a copy of them where they are few and their memory is read into again. */
+  own(view: Buffer): Buffer {
+    return this.#buffer !== undefined && view.length <= COPIED_BYTES ? Buffer.from(view) : view;
+  }
+
+  /** A view that `own` gave is needed for longer than until `onPiece` returns. */
+  keep(view: Buffer): void {
+    this.#buffer?.keep(view);
+  }
+
+  /** Little is expected. */
+  shrink(): void {
+    this.#buffer?.shrink();
+  }
+
+  /** Gives the socket away: what arrives is in its stream again. */
+  leave(): void {
+    this.#socket.off('data', this.#onData);
+    if (this.#buffer !== undefined) readAsStream(this.#socket);
+  }
+
+  /** A piece that comes through the stream. */
+  readonly #onData = (piece: Buffer): void => {
+    // With the second: for one alone it would cost more than it saves.
+    if (++this.#pieces === 2) this.#readDirectly();
+    this.#onPiece(piece);
+  };
+
+  #readDirectly(): void {
+    const buffer = new ReadBuffer();
+    const onPiece = this.#onPiece;
+    const isDirect = readDirectly(this.#socket, {
+      buffer: () => buffer.next(),
+      callback: (length, octets) => {
+        onPiece(buffer.piece(length, octets));
+        return true;
+      },
+    });
+    if (isDirect) this.#buffer = buffer;
+  }
+}
