@@ -6,11 +6,8 @@ interface Size {
   readonly spare: Buffer[];
 }
 
-/** Each for who has filled the one before. Fresh memory would cost more than what is read into it. */
-const SIZES: readonly Size[] = [
-  { bytes: 65_536, spare: [] },
-  { bytes: 262_144, spare: [] },
-];
+/** Each for who has filled the one before; null for the small one. Fresh memory would cost more than what is read into it. */
+const SIZES: readonly (Size | null)[] = [null, { bytes: 65_536, spare: [] }, { bytes: 262_144, spare: [] }];
 const MAX_SPARE_BYTES = 8 * 1024 * 1024;
 /** Views up to this size are copied where they are needed for longer; the memory of larger ones can be kept. */
 export const COPIED_BYTES = 16_384;
@@ -20,10 +17,10 @@ const SMALL = Buffer.allocUnsafeSlow(8192);
 const BEGINNINGS: (Buffer | undefined)[] = Array.from({ length: SMALL.length + 1 });
 
 export class ReadBuffer {
-  /** The memory in use, and whose size it has; null for the small one. */
+  /** The memory in use, and whose size it has; null while it is the small one. */
   #octets: Buffer | null = null;
   #size: Size | null = null;
-  #wanted = -1;
+  #wanted = 0;
 
   /** What the next read shall fill. */
   next(): Buffer {
@@ -47,12 +44,12 @@ export class ReadBuffer {
   keep(view: Buffer): void {
     if (view.length <= COPIED_BYTES) return;
     this.#octets = null;
-    this.#wanted = 0;
+    this.#wanted = 1;
   }
 
   /** Little is expected. The socket reads into the memory in use until it asks for the next. */
   shrink(): void {
-    this.#wanted = -1;
+    this.#wanted = 0;
   }
 
   #putBack(): void {

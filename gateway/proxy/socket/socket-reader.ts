@@ -1,4 +1,4 @@
-// The reading end of a connection that was accepted: what arrives, and how long its memory is needed.
+// The reading end of a connection: what arrives, and how long its memory is needed.
 import type { Socket } from 'node:net';
 import { readAsStream, readDirectly } from './direct-reads.ts';
 import { COPIED_BYTES, ReadBuffer } from './read-buffer.ts';
@@ -9,6 +9,7 @@ export class SocketReader {
   /** What is read into where Node can do that. */
   #buffer: ReadBuffer | undefined;
   #pieces = 0;
+  #mayBeDirect = true;
 
   /** `onPiece` is given what arrives: a view that is valid until it returns, unless `keep` is called. */
   constructor(socket: Socket, onPiece: (piece: Buffer) => void) {
@@ -41,20 +42,13 @@ export class SocketReader {
   /** A piece that comes through the stream. */
   readonly #onData = (piece: Buffer): void => {
     // With the second: for one alone it would cost more than it saves.
-    if (++this.#pieces === 2) this.#readDirectly();
+    if (++this.#pieces >= 2 && this.#mayBeDirect && this.#socket.readableLength === 0) this.#readDirectly();
     this.#onPiece(piece);
   };
 
   #readDirectly(): void {
+    this.#mayBeDirect = false;
     const buffer = new ReadBuffer();
-    const onPiece = this.#onPiece;
-    const isDirect = readDirectly(this.#socket, {
-      buffer: () => buffer.next(),
-      callback: (length, octets) => {
-        onPiece(buffer.piece(length, octets));
-        return true;
-      },
-    });
-    if (isDirect) this.#buffer = buffer;
+    if (readDirectly(this.#socket, buffer, this.#onPiece)) this.#buffer = buffer;
   }
 }

@@ -7,7 +7,7 @@ import { FIELD } from '../../http1/field-id.ts';
 import type { HeadLimits } from '../../http1/head-limits.ts';
 import { HeadReader } from '../../http1/head-reader.ts';
 import { ResponseHead } from '../../http1/response-head.ts';
-import { ReadBuffer } from '../socket/read-buffer.ts';
+import { SocketReader } from '../socket/socket-reader.ts';
 import { TurnWriter } from '../socket/turn-writer.ts';
 import type { Sweep, Sweepable } from '../sweep.ts';
 import type { UpstreamEvents, UpstreamFailure, UpstreamRequest, UpstreamTarget, UpstreamTls } from './upstream.ts';
@@ -37,7 +37,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
   readonly #pool: ConnectionPool;
   readonly #socket: Socket;
   readonly writer: TurnWriter;
-  readonly #buffer = new ReadBuffer();
+  readonly #input: SocketReader;
   readonly #reader = new HeadReader(HEAD_LIMITS, 'response');
   readonly #head = new ResponseHead(HEAD_LIMITS);
   readonly #content = new ContentReader();
@@ -54,8 +54,8 @@ export class UpstreamConnection implements Sweepable, CallWire {
 
   constructor(target: UpstreamTarget, tls: UpstreamTls | null, pool: ConnectionPool) {
     this.#pool = pool;
-    const onRead = (piece: Buffer): boolean => this.#onRead(piece);
-    this.#socket = openSocket({ target, tls, buffer: this.#buffer, onRead, onReady: () => this.#connected() });
+    this.#socket = openSocket(target, tls, () => this.#connected());
+    this.#input = new SocketReader(this.#socket, (piece) => this.#onRead(piece));
     this.writer = new TurnWriter(this.#socket, () => this.requestProgressed());
     this.#socket.on('drain', () => this.#call?.drained());
     this.#socket.on('end', () => this.#ended());
@@ -136,8 +136,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     this.requestProgressed();
   }
 
-  /** False stops the reading. */
-  #onRead(piece: Buffer): boolean {
+  #onRead(piece: Buffer): void {
     if (this.#phase === 'content') this.#readContent(piece, 0);
     else if (this.#phase === 'head' && this.#hasSent) this.#readHead(piece);
     // What comes before the request has left cannot be its answer.
@@ -145,7 +144,6 @@ export class UpstreamConnection implements Sweepable, CallWire {
     else this.destroy();
     const call = this.#call;
     if (call !== undefined && !call.isAborted && !call.events.onPause()) this.#pauseReading();
-    return !this.#isPaused;
   }
 
   #readHead(piece: Buffer): void {
@@ -200,7 +198,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     const call = this.#call;
     if (call === undefined || call.isAborted) return;
     if (!call.events.onContent(octets)) this.#pauseReading();
-    if (call.events.isHolding) this.#buffer.keep(octets);
+    if (call.events.isHolding) this.#input.keep(octets);
   }
 
   #pauseReading(): void {
@@ -217,7 +215,7 @@ export class UpstreamConnection implements Sweepable, CallWire {
     if (this.#isPersistent && !hasSurplus && call.isRequestWhole) {
       this.#phase = 'idle';
       this.#deadlineMs = this.#pool.sweep.nowMs + this.#idleMs();
-      this.#buffer.shrink();
+      this.#input.shrink();
       this.resumeReading();
       this.#pool.released(this);
     } else {

@@ -91,20 +91,24 @@ describe('the reading end of an accepted connection', () => {
     expect(said.at(-1)).toBe('last');
   });
 
-  it('reads no more while the socket is paused', async () => {
+  it.each([1, 2, 3, 5])('gives no more while its taker has paused the socket, at piece %i', async (pieces) => {
     const { client, socket } = await connected();
-    const { said } = reading(socket);
-    await send(client, said, 3);
-    socket.pause();
-    client.write('later');
-    await waitFor(() => client.writableLength === 0, { limitMs: 3000, what: 'the octets to leave' });
+    const said: string[] = [];
+    new SocketReader(socket, (piece) => {
+      if (said.push(piece.toString()) === pieces) socket.pause();
+    });
+    await send(client, said, pieces);
+    const content = Array.from({ length: 60_000 }, (_, at) => `${at},`).join('');
+    client.write(content);
     const other = await connected();
     const { said: otherSaid } = reading(other.socket);
     // A loop that reads others has had the time to read this one.
-    await send(other.client, otherSaid, 3);
-    expect(said).toHaveLength(3);
+    await send(other.client, otherSaid, 5);
+    expect(said).toHaveLength(pieces);
     socket.resume();
-    await waitFor(() => said.at(-1) === 'later', { limitMs: 3000, what: 'the octets' });
+    const more = () => said.slice(pieces).join('');
+    await waitFor(() => more().length === content.length, { limitMs: 3000, what: 'the octets' });
+    expect(more()).toBe(content);
   });
 
   it.each([1, 4])('gives a stream with its own octets to who takes the socket after %i pieces', async (pieces) => {
