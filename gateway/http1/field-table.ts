@@ -62,6 +62,12 @@ export class FieldTable {
     return this.#text.substring(this.#places[field * PLACES + 2] ?? 0, this.#places[field * PLACES + 3] ?? 0);
   }
 
+  /** Whether the field has that value, to the letter. */
+  isValue(field: number, value: string): boolean {
+    const start = this.#places[field * PLACES + 2] ?? 0;
+    return (this.#places[field * PLACES + 3] ?? 0) - start === value.length && this.#text.startsWith(value, start);
+  }
+
   nameStart(field: number): number {
     return this.#places[field * PLACES] ?? 0;
   }

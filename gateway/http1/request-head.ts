@@ -7,6 +7,8 @@ import { CR, IS_TARGET, IS_TOKEN, LF, SP } from './octets.ts';
 import type { Violation } from './violation.ts';
 
 const VERSION = 'HTTP/1.';
+/** The most frequent first. */
+const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'];
 const NO_CONTENT: Framing = { kind: 'none' };
 
 /** One parser serves request after request of a connection. */
@@ -53,7 +55,7 @@ export class RequestHead {
     const minor = text.charCodeAt(lineEnd - 1) - 0x30;
     if (!text.startsWith(VERSION, at) || (minor !== 0 && minor !== 1)) return 'unknown version';
     if (text.charCodeAt(lineEnd) !== CR || text.charCodeAt(lineEnd + 1) !== LF) return lineFault(text, lineEnd);
-    this.method = text.substring(0, methodEnd);
+    this.method = methodOf(text, methodEnd);
     this.target = text.substring(methodEnd + 1, targetEnd);
     this.minor = minor;
     return lineEnd;
@@ -61,13 +63,23 @@ export class RequestHead {
 
   #readHost(): Violation | null {
     const first = this.fields.find(FIELD.host);
-    this.host = first === -1 ? '' : this.fields.value(first);
-    if (first === -1) return this.minor === 0 ? null : 'missing host';
+    if (first === -1) {
+      this.host = '';
+      return this.minor === 0 ? null : 'missing host';
+    }
+    // Nearly always the same as in the request before.
+    if (!this.fields.isValue(first, this.host)) this.host = this.fields.value(first);
     for (let field = first + 1; field < this.fields.count; field++) {
       if (this.fields.id(field) === FIELD.host) return 'repeated host';
     }
     return null;
   }
+}
+
+/** The method that `text` begins with: of those that are frequent the one text that tables of methods know at a glance. */
+function methodOf(text: string, end: number): string {
+  for (const method of METHODS) if (method.length === end && text.startsWith(method)) return method;
+  return text.substring(0, end);
 }
 
 function lineFault(text: string, at: number): Violation {

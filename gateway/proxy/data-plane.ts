@@ -21,7 +21,8 @@ import { compileTrust, type TrustCheck } from './client-address.ts';
 import { isUpgradable } from './exchange.ts';
 import { HttpDate } from './front/http-date.ts';
 import { Listener, type ListenerTls, type ProxyProtocol } from './front/listener.ts';
-import { RequestHandler, type RoutesInPlace, type RouteTableHolder, refusedRecord } from './handler.ts';
+import { refusedRecord } from './front/refused-record.ts';
+import { RequestHandler, type RoutesInPlace, type RouteTableHolder } from './handler.ts';
 import type { TakeRecord } from './routed-request.ts';
 import { PoolSet } from './routes/pool-set.ts';
 import { prepareRoute } from './routes/route.ts';
@@ -221,7 +222,7 @@ export class DataPlane {
       cell,
       isTrusted,
       sweep: this.#sweep,
-      date: new HttpDate(clock),
+      date: new HttpDate(clock, this.#sweep),
       onRefused: (peer, situation, requestId) => {
         cell.countUnrouted('refused');
         this.#onFinished?.(refusedRecord({ peer, situation, requestId, scheme: proto }), null);

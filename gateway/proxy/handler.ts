@@ -1,7 +1,7 @@
 // What happens to a request that a front has parsed: it is routed, described for the upstream, and carried out.
 import type { ListenerConfig } from '../config/listener-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
-import { ERROR_ANSWERS, type ErrorSituation } from '../core/errors.ts';
+import type { ErrorSituation } from '../core/errors.ts';
 import type { RequestTrace, Tracer } from '../core/tracing.ts';
 import type { ConnectionOptions as Options } from '../http1/connection-options.ts';
 import { lenientReading, normalisePath, withoutQuery } from '../routing/path.ts';
@@ -11,11 +11,11 @@ import { Admission } from './admission.ts';
 import { CompressedExchange } from './answers/compressed-exchange.ts';
 import { httpsRedirect, isRedirected } from './answers/https-redirect.ts';
 import { errorAnswer, type OwnAnswer, sendAnswer } from './answers.ts';
-import { type ClientPeer, clientAddress, type TrustCheck } from './client-address.ts';
+import { clientAddress, type TrustCheck } from './client-address.ts';
 import type { Exchange, RequestDescription } from './exchange.ts';
 import { requestLines } from './forwarded-fields.ts';
 import { requestIdOf } from './request-id.ts';
-import type { Described, RequestIdentity, TransactionServices } from './routed-request.ts';
+import type { Described, RequestIdentity, RoutedRequest, TransactionServices } from './routed-request.ts';
 import { announcedRequest } from './routes/preflight.ts';
 import type { Route } from './routes/route.ts';
 import { routeLines } from './routes/route-lines.ts';
@@ -109,21 +109,21 @@ export class RequestHandler {
   }
 
   #carryOut(exchange: Exchange, route: Route, admitted: Admitted): void {
-    const described = this.#describe(exchange, route, admitted);
+    const routed = this.#describe(exchange, route, admitted);
     const { identity, user } = admitted;
-    if (typeof described === 'string') {
+    if (typeof routed === 'string') {
       const lines = routeLines(route, exchange, '');
-      this.#answerItself(exchange, described, { identity, user, lines });
+      this.#answerItself(exchange, routed, { identity, user, lines });
     } else if (exchange.isUpgrade && route.config.websocket && !route.isHttp2) {
+      // A tunnel needs the request no more.
+      const { exchange: _exchange, compressed: _compressed, ...described } = routed;
       this.#options.openTunnel(exchange, described);
     } else if (exchange.isUpgrade && exchange.version === '2') {
       // It asks for a tunnel and nothing else (RFC 8441): any success would say that it has one.
       const lines = routeLines(route, exchange, '');
       this.#answerItself(exchange, 'not_implemented', { identity, user, lines });
     } else {
-      const { compression } = route;
-      const compressed = compression === null ? null : new CompressedExchange(exchange, compression);
-      new Transaction({ ...described, exchange: compressed ?? exchange, compressed }, this.#options).start();
+      new Transaction(routed, this.#options).start();
     }
   }
 
@@ -149,9 +149,11 @@ export class RequestHandler {
     request: Exchange,
     route: Route,
     { options, identity, identityLines, user }: Admitted,
-  ): Described | 'rewrite_mismatch' {
+  ): RoutedRequest | 'rewrite_mismatch' {
     const target = rewriteTarget(request.target, route.config.rewrite);
     if (target === undefined) return 'rewrite_mismatch';
+    const compressed = route.compression === null ? null : new CompressedExchange(request, route.compression);
+    const exchange = compressed ?? request;
     const { startedMs, requestId, client, scheme, trace } = identity;
     const { choice, limits, gatekeeper } = route;
     const seen =
@@ -161,8 +163,9 @@ export class RequestHandler {
     const limited = limits === null ? null : limits.take(seen, client, this.#options.clock.nowMs());
     if (limited !== null && limited.delayMs < 0) {
       // It goes nowhere: it must cost little, and not use up the turn of another one.
-      const hash = undefined;
-      return { startedMs, requestId, client, scheme, trace, route, user, target, lines: '', branch: 0, hash, limited };
+      const nowhere = { lines: '', branch: 0, hash: undefined };
+      const known = { startedMs, requestId, client, scheme, trace, route, user, target };
+      return { ...known, ...nowhere, limited, exchange, compressed };
     }
     const forwarding = {
       peerAddress: request.peer.address,
@@ -178,7 +181,22 @@ export class RequestHandler {
     const lines = requestLines({ fields: request.fields, options }, forwarding, route.requestRewrite) + identityLines;
     const branch = choice.branchFor(seen);
     const hash = choice.hashOf(seen, client);
-    return { startedMs, requestId, client, scheme, trace, route, user, target, lines, branch, hash, limited };
+    return {
+      startedMs,
+      requestId,
+      client,
+      scheme,
+      trace,
+      route,
+      user,
+      target,
+      lines,
+      branch,
+      hash,
+      limited,
+      exchange,
+      compressed,
+    };
   }
 
   #identify(request: RequestDescription): RequestIdentity {
@@ -265,32 +283,4 @@ function isEvasive(table: RouteTable<Route>, request: RequestDescription, found:
   if (lenient === null) return false;
   const meant = table.find(request, lenient);
   return meant !== undefined && meant !== found && meant.gatekeeper !== null && !meant.gatekeeper.isOpen;
-}
-
-export interface RefusedHead {
-  readonly peer: ClientPeer;
-  readonly situation: ErrorSituation;
-  readonly requestId: string;
-  /** That of the listener. */
-  readonly scheme: AccessRecord['scheme'];
-}
-
-/** The record of a request that was refused for its head: nothing in it can be relied on. */
-export function refusedRecord({ peer, situation, requestId, scheme }: RefusedHead): AccessRecord {
-  const nothing = {
-    user: null,
-    version: '',
-    host: '',
-    path: '',
-    route: null,
-    service: null,
-    branch: null,
-    degraded: null,
-    userAgent: null,
-  };
-  const { status } = ERROR_ANSWERS[situation];
-  // Plain HTTP may come to a listener that speaks TLS.
-  const spoken = situation === 'plain_http' ? 'http' : scheme;
-  const outcome = { status, bytes: 0, durationMs: 0, attempts: [], error: situation };
-  return { requestId, client: peer.address, method: '', scheme: spoken, ...nothing, ...outcome };
 }

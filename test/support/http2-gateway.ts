@@ -11,7 +11,8 @@ import { type EndpointView, viewEndpoints } from '../../gateway/pool/view.ts';
 import { compileTrust, describePeer } from '../../gateway/proxy/client-address.ts';
 import type { HostedConnection } from '../../gateway/proxy/front/connection-host.ts';
 import { HttpDate } from '../../gateway/proxy/front/http-date.ts';
-import { RequestHandler, refusedRecord } from '../../gateway/proxy/handler.ts';
+import { refusedRecord } from '../../gateway/proxy/front/refused-record.ts';
+import { RequestHandler } from '../../gateway/proxy/handler.ts';
 import { Http2Connection, type Http2Host } from '../../gateway/proxy/http2/http2-connection.ts';
 import { PoolSet } from '../../gateway/proxy/routes/pool-set.ts';
 import { prepareRoute } from '../../gateway/proxy/routes/route.ts';
@@ -103,7 +104,7 @@ export async function startHttp2Gateway(options: Http2GatewayOptions): Promise<H
     },
     timeouts,
     sweep,
-    date: new HttpDate(systemClock),
+    date: new HttpDate(systemClock, sweep),
     hstsLine: options.hstsLine ?? '',
     onRequest: (exchange, its) => handler.handle(exchange, its),
     onRefused: (peer, situation, requestId) => {

@@ -33,7 +33,7 @@ async function listenerThat(answer: (...given: [...Parameters<ConnectionHost['on
       timeouts,
       sweep,
       isDraining: false,
-      date: new HttpDate(systemClock),
+      date: new HttpDate(systemClock, sweep),
       hstsLine: '',
       onRequest: (exchange, options) => answer(exchange, options, socket),
       onRefused: () => undefined,

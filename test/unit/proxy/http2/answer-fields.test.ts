@@ -22,7 +22,7 @@ describe('field lines', () => {
 });
 
 describe('the head of an answer', () => {
-  const host = { date: new HttpDate({ nowMs: () => 0, wallMs: () => 0, random: () => 0 }), hstsLine: '' };
+  const host = { date: new HttpDate({ nowMs: () => 0, wallMs: () => 0, random: () => 0 }, { nowMs: 0 }), hstsLine: '' };
   it.each([
     [200, 'Content-Length: 2\r\n', [':status', '200', 'Content-Length', '2']],
     [204, 'Content-Length: 3\r\nA: b\r\n', [':status', '204', 'A', 'b']],
