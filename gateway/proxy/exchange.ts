@@ -91,9 +91,9 @@ export interface Exchange extends RequestDescription {
   /** Passes on an interim response where the client's version knows such. */
   sendInterim(status: number, reason: string, lines: string): void;
   sendHead(head: AnswerHead): void;
-  /** Whether octets given to `write` have not left yet: their memory must not be written to any more. */
+  /** Whether octets given to `write`, more than COPIED_BYTES at once, have not left yet: their memory must stay as it is. */
   readonly isHolding: boolean;
-  /** False when the client reads slower than it is written to: wait for `onDrain`. */
+  /** False when the client reads slower than it is written to: wait for `onDrain`. Up to COPIED_BYTES are copied. */
   write(octets: Buffer): boolean;
   /** Sends at once what `sendHead` and `write` may have collected; false as with `write`. */
   flush(): boolean;

@@ -48,11 +48,9 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     host.sweep.add(this);
     this.#deadlines = new ClientDeadlines(host.sweep, host.timeouts);
     this.#input = new SocketReader(socket, this.#onData);
-    socket.on('end', this.#onEnd);
-    socket.on('drain', this.#onDrain);
+    socket.on('end', this.#onEnd).on('drain', this.#onDrain).on('close', this.#onClose);
     // An error is followed by `close`, which is what counts.
     socket.on('error', () => undefined);
-    socket.on('close', this.#onClose);
   }
 
   endWhenIdle(): void {
@@ -200,6 +198,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const { content } = exchange;
     this.#phase = 'exchange';
     this.#exchange = exchange;
+    // A head that filled its memory says nothing of what follows.
+    this.#input.shrink();
     if (content === null) this.#deadlines.awaitNothing();
     else this.#deadlines.awaitContent();
     if (exchange.expectsContinue) this.#deadlines.awaitContinue();
@@ -237,6 +237,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
 
   /** Keeps what belongs to later requests, up to a limit. */
   #keep(piece: Buffer): void {
+    this.#input.shrink();
     if (!this.#unread.keep(piece)) this.#socket.pause();
   }
 
@@ -249,9 +250,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   #readNextSoon(): void {
     queueMicrotask(() => {
       if (this.#phase !== 'idle') return;
-      const piece = this.#unread.take();
       this.#socket.resume();
-      this.#readHead(piece);
+      this.#unread.give((piece) => this.#readHead(piece));
       // The rest of a request whose client has said its last will not come.
       if (this.#isHalfClosed && this.#reader.isUnfinished) this.destroy();
     });

@@ -1,4 +1,5 @@
 // One request on a client connection and its answer, written with as few system calls as it takes.
+
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { Framing } from '../../http1/framing.ts';
 import type { RequestHead } from '../../http1/request-head.ts';
@@ -11,15 +12,13 @@ import type {
   RequestContent,
   UpgradableExchange,
 } from '../exchange.ts';
+import { COPIED_BYTES } from '../socket/read-buffer.ts';
 import type { TurnWriter } from '../socket/turn-writer.ts';
 import type { ClientDeadlines } from './client-deadlines.ts';
 import { withHsts } from './hsts.ts';
 import type { HttpDate } from './http-date.ts';
 import type { IncomingContent } from './request-content.ts';
 import type { RequestAddress } from './request-line.ts';
-
-/** Pieces up to this size are copied behind what is collected; larger ones are handed over as they are. */
-const COPY_BYTES = 16_384;
 
 /** The connection as its exchange uses it. */
 export interface ExchangeWire {
@@ -154,10 +153,10 @@ export class ClientExchange implements UpgradableExchange {
   write(octets: Buffer): boolean {
     if (this.#isOver || !this.#takesContent || octets.length === 0) return true;
     this.contentBytes += octets.length;
-    if (octets.length <= COPY_BYTES) {
+    if (octets.length <= COPIED_BYTES) {
       const text = octets.toString('latin1');
       this.#collected += this.#isChunked ? `${octets.length.toString(16)}\r\n${text}\r\n` : text;
-      return this.#collected.length < 4 * COPY_BYTES || this.#sendCollected();
+      return this.#collected.length < 4 * COPIED_BYTES || this.#sendCollected();
     }
     if (this.#isChunked) this.#collected += `${octets.length.toString(16)}\r\n`;
     this.#sendCollected();

@@ -5,6 +5,7 @@ import type { FieldTable } from '../../http1/field-table.ts';
 import type { Framing } from '../../http1/framing.ts';
 import type { Violation } from '../../http1/violation.ts';
 import type { ContentLimits, ContentSink, RequestContent } from '../exchange.ts';
+import type { SocketReader } from '../socket/socket-reader.ts';
 
 /** How much may arrive while nobody takes it. */
 const MAX_WAITING_BYTES = 65_536;
@@ -23,12 +24,8 @@ export interface ContentSource {
   feed(piece: Buffer, start: number, into: DecodedContent): number | Violation;
 }
 
-/** Whose memory the octets are in; as a SocketReader. */
-export interface ContentMemory {
-  /** The octets, to be kept; of more than a few only after `keep` was called. */
-  own(view: Buffer): Buffer;
-  keep(view: Buffer): void;
-}
+/** Whose memory the octets are in. */
+export type ContentMemory = Pick<SocketReader, 'own' | 'keep' | 'save'>;
 
 export interface ContentParts {
   /** Reads it where its framing alone does not say how it arrives. */
@@ -99,7 +96,9 @@ export class IncomingContent implements RequestContent {
     this.#kept.push(octets);
     this.#keptBytes += octets.length;
     this.#give();
-    if (this.#kept.length > 0 || sink?.isHolding === true) this.#memory?.keep(octets);
+    const isHeld = sink?.isHolding === true || this.#sink?.isHolding === true;
+    if (isHeld) this.#memory?.keep(octets);
+    else if (this.#kept.length > 0) this.#kept[this.#kept.length - 1] = this.#memory?.save(octets) ?? octets;
     if (this.#kept.length > this.#given && this.#waitingBytes() > MAX_WAITING_BYTES) this.#owner.pauseContent();
   }
 

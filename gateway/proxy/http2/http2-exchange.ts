@@ -1,4 +1,5 @@
 // One request on a stream of an HTTP/2 session and its answer, written in as few frames as it takes.
+
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2';
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { RequestHead } from '../../http1/request-head.ts';
@@ -13,14 +14,12 @@ import type {
   UpgradableExchange,
 } from '../exchange.ts';
 import { ClientDeadlines } from '../front/client-deadlines.ts';
+import { COPIED_BYTES } from '../socket/read-buffer.ts';
 import { answerFields, fieldsByName } from './answer-fields.ts';
 import { leaveWhenClosed } from './early-leave.ts';
 import type { ExchangeSession } from './exchange-session.ts';
 import { type IntakeOwner, StreamIntake } from './stream-intake.ts';
 import { StreamTunnel } from './stream-tunnel.ts';
-
-/** Pieces up to this size are collected; larger ones are handed over as they are. */
-const COPY_BYTES = 16_384;
 
 const OPEN: ServerStreamResponseOptions = {};
 const ENDED: ServerStreamResponseOptions = { endStream: true };
@@ -153,9 +152,9 @@ export class Http2Exchange implements UpgradableExchange, IntakeOwner {
   write(octets: Buffer): boolean {
     if (this.#isOver || !this.#takesContent || octets.length === 0) return true;
     this.contentBytes += octets.length;
-    if (octets.length <= COPY_BYTES) {
+    if (octets.length <= COPIED_BYTES) {
       this.#collected += octets.toString('latin1');
-      return this.#collected.length < 4 * COPY_BYTES || this.flush();
+      return this.#collected.length < 4 * COPIED_BYTES || this.flush();
     }
     this.flush();
     return this.#wrote(this.#stream.write(octets));

@@ -1,4 +1,4 @@
-// Sockets that read into memory of ours. `net.connect` has `onread` for that, a server and a TLS socket have no such option.
+// Sockets that read into memory of ours. `onread` of `net.connect` does that; sockets of a server have no such option.
 import { Socket } from 'node:net';
 import type { ReadBuffer } from './read-buffer.ts';
 
@@ -31,13 +31,18 @@ export function readDirectly(socket: Socket, buffer: ReadBuffer, onPiece: (piece
   const next = (): Buffer => buffer.next();
   inside[MEMORY] = memory;
   let isAsked = false;
-  inside[CALLBACK] = (length: number, octets: Uint8Array): void => {
+  const take = (length: number, octets: Uint8Array): boolean => {
+    // A TLS socket gives all records that it has, also when it was paused by the first: the stream holds them.
+    if (socket.isPaused() || socket.readableLength > 0) return pushCopy(socket, length, octets);
     onPiece(buffer.piece(length, octets));
+    if (inside[CALLBACK] !== take) return true;
     // Node looks closely at memory that it is given: only where it is other than before.
     const isOther = buffer.next() !== octets;
     if (isOther !== isAsked) inside[GENERATOR] = isOther ? next : null;
     isAsked = isOther;
+    return true;
   };
+  inside[CALLBACK] = take;
   handle.useUserBuffer(memory);
   return true;
 }
@@ -46,8 +51,13 @@ export function readDirectly(socket: Socket, buffer: ReadBuffer, onPiece: (piece
 export function readAsStream(socket: Socket): void {
   if (CALLBACK === undefined || GENERATOR === undefined) return;
   const inside = socket as unknown as Inside;
-  inside[CALLBACK] = (length: number, octets: Uint8Array) => socket.push(Buffer.from(octets.subarray(0, length)));
+  inside[CALLBACK] = (length: number, octets: Uint8Array) => pushCopy(socket, length, octets);
   inside[GENERATOR] = () => PASSING;
+}
+
+/** False when the stream holds enough. */
+function pushCopy(socket: Socket, length: number, octets: Uint8Array): boolean {
+  return socket.push(Buffer.from(octets.subarray(0, length)));
 }
 
 function symbolOf(name: string): symbol | undefined {

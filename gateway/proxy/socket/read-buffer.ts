@@ -9,7 +9,7 @@ interface Size {
 /** Each for who has filled the one before; null for the small one. Fresh memory would cost more than what is read into it. */
 const SIZES: readonly (Size | null)[] = [null, { bytes: 65_536, spare: [] }, { bytes: 262_144, spare: [] }];
 const MAX_SPARE_BYTES = 8 * 1024 * 1024;
-/** Views up to this size are copied where they are needed for longer; the memory of larger ones can be kept. */
+/** Whoever is given octets copies up to so many, into the text that goes out with them; the memory of more can be kept. */
 export const COPIED_BYTES = 16_384;
 /** Enough for most: what is read into it is always copied, so that a thread needs one for all its sockets. */
 const SMALL = Buffer.allocUnsafeSlow(8192);
@@ -47,7 +47,7 @@ export class ReadBuffer {
     this.#wanted = 1;
   }
 
-  /** Little is expected. The socket reads into the memory in use until it asks for the next. */
+  /** Little is expected: the memory in use goes to others when the socket has read next, or is reading now. */
   shrink(): void {
     this.#wanted = 0;
   }

@@ -11,21 +11,31 @@ export class SocketReader {
   #pieces = 0;
   #mayBeDirect = true;
 
-  /** `onPiece` is given what arrives: a view that is valid until it returns, unless `keep` is called. */
+  /**
+   * `onPiece` is given what arrives: a view that is valid until it returns, or, of more than COPIED_BYTES, for good where
+   * `keep` is called.
+   */
   constructor(socket: Socket, onPiece: (piece: Buffer) => void) {
     this.#socket = socket;
     this.#onPiece = onPiece;
     socket.on('data', this.#onData);
   }
 
-  /** The octets, or a copy of them where they are few and their memory is read into again. */
+  /** The octets, or a copy of them where they are so few that `keep` would not do. */
   own(view: Buffer): Buffer {
     return this.#buffer !== undefined && view.length <= COPIED_BYTES ? Buffer.from(view) : view;
   }
 
-  /** A view that `own` gave is needed for longer than until `onPiece` returns. */
+  /** A view of more than COPIED_BYTES is needed for longer than until `onPiece` returns. */
   keep(view: Buffer): void {
     this.#buffer?.keep(view);
+  }
+
+  /** What lasts in place of a view that `own` gave: a copy where it would keep more memory than it fills. */
+  save(view: Buffer): Buffer {
+    if (this.#buffer !== undefined && view.length < view.buffer.byteLength / 2) return Buffer.from(view);
+    this.keep(view);
+    return view;
   }
 
   /** Little is expected. */

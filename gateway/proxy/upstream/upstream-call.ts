@@ -1,7 +1,9 @@
 // One request on an upstream connection: what was sent of it, and whether anybody still waits for the answer.
+
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { ContentSink } from '../exchange.ts';
 import { trailerLines } from '../forwarded-fields.ts';
+import { COPIED_BYTES } from '../socket/read-buffer.ts';
 import type { TurnWriter } from '../socket/turn-writer.ts';
 import type { UpstreamCall, UpstreamEvents, UpstreamRequest } from './upstream.ts';
 
@@ -13,9 +15,6 @@ export interface CallWire {
   resumeReading(): void;
   callAborted(call: Http1Call): void;
 }
-
-/** Pieces up to this size are copied behind the head, so that a small request is one write. */
-const COPY_BYTES = 16_384;
 
 export class Http1Call implements UpstreamCall, ContentSink {
   readonly request: UpstreamRequest;
@@ -57,10 +56,10 @@ export class Http1Call implements UpstreamCall, ContentSink {
   }
 
   #take(octets: Buffer): boolean {
-    if (octets.length <= COPY_BYTES) {
+    if (octets.length <= COPIED_BYTES) {
       const text = octets.toString('latin1');
       this.#collected += this.#isChunked ? `${octets.length.toString(16)}\r\n${text}\r\n` : text;
-      return this.#isBeginning && this.#collected.length < 4 * COPY_BYTES ? true : this.#send();
+      return this.#isBeginning && this.#collected.length < 4 * COPIED_BYTES ? true : this.#send();
     }
     if (this.#isChunked) this.#collected += `${octets.length.toString(16)}\r\n`;
     this.#send();

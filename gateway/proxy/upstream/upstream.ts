@@ -70,7 +70,10 @@ export interface UpstreamEvents {
   onInterim(head: ResponseHead): void;
   /** The head is valid until `onEnd`. */
   onHead(head: ResponseHead): void;
-  /** False stops the reading until `UpstreamCall.resume`. The octets are a view that is valid until this returns, or for good where `isHolding`. */
+  /**
+   * False stops the reading until `UpstreamCall.resume`. The octets are a view that is valid until this returns; more than
+   * 16 KiB of them (COPIED_BYTES) for good where `isHolding`.
+   */
   onContent(octets: Buffer): boolean;
   /** Whether the octets of the last `onContent` are still needed: their memory must not be written to any more. */
   readonly isHolding: boolean;

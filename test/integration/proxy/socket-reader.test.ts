@@ -1,8 +1,10 @@
 // The reading end of an accepted connection: whose memory the pieces are in, and what happens when it is given away.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SocketReader } from '../../../gateway/proxy/socket/socket-reader.ts';
+import { createAuthority, hasOpenssl } from '../../support/certificates.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const open: { destroy(): void }[] = [];
@@ -20,6 +22,23 @@ async function connected(): Promise<{ client: Socket; socket: Socket }> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const client = connect(address.port, '127.0.0.1');
+  const socket = await waitFor(() => accepted[0], { limitMs: 3000, what: 'the connection' });
+  open.push(client, socket);
+  return { client, socket };
+}
+
+/** Both ends of a TLS connection. */
+async function connectedOverTls(): Promise<{ client: Socket; socket: Socket }> {
+  const authority = createAuthority();
+  const { cert, key } = authority.sign('front');
+  authority.remove();
+  const accepted: Socket[] = [];
+  const server = createTlsServer({ cert, key }, (socket) => void accepted.push(socket)).listen(0, '127.0.0.1');
+  open.push({ destroy: () => void server.close() });
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const client = connectTls({ port: address.port, host: '127.0.0.1', ca: authority.ca });
   const socket = await waitFor(() => accepted[0], { limitMs: 3000, what: 'the connection' });
   open.push(client, socket);
   return { client, socket };
@@ -109,6 +128,52 @@ describe('the reading end of an accepted connection', () => {
     const more = () => said.slice(pieces).join('');
     await waitFor(() => more().length === content.length, { limitMs: 3000, what: 'the octets' });
     expect(more()).toBe(content);
+  });
+
+  it.skipIf(!hasOpenssl()).each([1, 2, 3, 5])(
+    'gives no more of what came over TLS while its taker has paused the socket, at piece %i',
+    async (pieces) => {
+      const { client, socket } = await connectedOverTls();
+      const said: string[] = [];
+      new SocketReader(socket, (piece) => {
+        if (said.push(piece.toString()) === pieces) socket.pause();
+      });
+      await send(client, said, pieces - 1);
+      // Many records that are there at once: Node reads them all.
+      client.cork();
+      const content = Array.from({ length: 9000 }, (_, at) => `${at},`);
+      for (let at = 0; at < content.length; at += 90) client.write(content.slice(at, at + 90).join(''));
+      client.uncork();
+      await waitFor(() => said.length === pieces, { limitMs: 3000, what: 'the piece' });
+      const other = await connected();
+      const { said: otherSaid } = reading(other.socket);
+      await send(other.client, otherSaid, 5);
+      expect(said).toHaveLength(pieces);
+      socket.resume();
+      const more = () => said.slice(pieces - 1).join('');
+      await waitFor(() => more().length === content.join('').length, { limitMs: 3000, what: 'the octets' });
+      expect(more()).toBe(content.join(''));
+    },
+  );
+
+  it('keeps no more memory than twice what it is asked to save', async () => {
+    const { client, socket } = await connected();
+    const saved: Buffer[] = [];
+    let bytes = 0;
+    const reader: SocketReader = new SocketReader(socket, (piece) => {
+      bytes += piece.length;
+      saved.push(reader.save(reader.own(piece)));
+    });
+    const content = Buffer.from(Uint32Array.from({ length: 500_000 }, (_, at) => at).buffer);
+    for (let at = 0; at < content.length; at += 40_000) {
+      client.write(content.subarray(at, at + 40_000));
+      await waitFor(() => bytes === Math.min(at + 40_000, content.length), { limitMs: 3000, what: 'the octets' });
+    }
+    expect(Buffer.concat(saved).equals(content)).toBe(true);
+    // The first two are Node's.
+    const kept = new Set(saved.slice(2).map(({ buffer }) => buffer));
+    const keptBytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(keptBytes).toBeLessThan(2 * content.length + 65_536);
   });
 
   it.each([1, 4])('gives a stream with its own octets to who takes the socket after %i pieces', async (pieces) => {
