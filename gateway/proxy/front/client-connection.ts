@@ -198,8 +198,8 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const { content } = exchange;
     this.#phase = 'exchange';
     this.#exchange = exchange;
-    // A head that filled its memory says nothing of what follows.
-    this.#input.shrink();
+    // Where content follows, memory that the head has filled says that there is much.
+    if (content === null) this.#input.shrink();
     if (content === null) this.#deadlines.awaitNothing();
     else this.#deadlines.awaitContent();
     if (exchange.expectsContinue) this.#deadlines.awaitContinue();
