@@ -17,7 +17,7 @@ import { ClientExchange, type ExchangeWire } from './client-exchange.ts';
 import type { ConnectionHost, HostedConnection } from './connection-host.ts';
 import { PipelinedInput } from './pipelined-input.ts';
 import { type ContentOwner, IncomingContent } from './request-content.ts';
-import { addressOf, type RequestAddress } from './request-line.ts';
+import { addressOf } from './request-line.ts';
 
 type Phase = 'idle' | 'head' | 'exchange' | 'lingering' | 'closed';
 
@@ -170,11 +170,14 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
   /** The reader has a whole head, which ends in `piece` at `end`. */
   #readRequest(piece: Buffer, end: number): void {
     const head = this.#head;
-    const address = this.#parse(this.#reader.text);
+    const { text } = this.#reader;
+    const broken = head.parse(text, text.length);
+    const address = broken === null ? addressOf(head, this.#goodHost) : situationOf(broken);
     if (typeof address === 'string') {
       this.#refuse(address);
       return;
     }
+    this.#goodHost = head.host;
     const options = connectionOptions(head.fields, head.minor);
     const { framing } = head;
     const hasContent = framing.kind === 'chunked' || (framing.kind === 'length' && framing.length > 0);
@@ -198,9 +201,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     const { content } = exchange;
     this.#phase = 'exchange';
     this.#exchange = exchange;
-    // Where content follows, memory that the head has filled says that there is much.
-    if (content === null) this.#input.shrink();
-    if (content === null) this.#deadlines.awaitNothing();
+    if (content === null) this.#requestIsWhole();
     else this.#deadlines.awaitContent();
     if (exchange.expectsContinue) this.#deadlines.awaitContinue();
     // What came with the head is read first: most answers need all of the request.
@@ -208,6 +209,12 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     else if (end < piece.length) this.#keep(piece.subarray(end));
     if (this.#exchange === exchange) this.#host.onRequest(exchange, options);
     if (this.#isHalfClosed && this.#exchange === exchange) this.#deadlines.awaitProgress();
+  }
+
+  /** Until the next one little is expected, and nothing has to come. */
+  #requestIsWhole(): void {
+    this.#input.shrink();
+    this.#deadlines.awaitNothing();
   }
 
   #readContent(content: IncomingContent, piece: Buffer, start: number): void {
@@ -219,8 +226,7 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
     }
     if (content.hasBegun) this.#deadlines.continueSettled();
     if (content.isComplete) {
-      this.#input.shrink();
-      this.#deadlines.awaitNothing();
+      this.#requestIsWhole();
       if (end < piece.length) this.#keep(piece.subarray(end));
     }
   }
@@ -255,15 +261,6 @@ export class ClientConnection implements HostedConnection, ExchangeWire, Content
       // The rest of a request whose client has said its last will not come.
       if (this.#isHalfClosed && this.#reader.isUnfinished) this.destroy();
     });
-  }
-
-  /** Where the request goes, or what it is refused for. */
-  #parse(text: string): RequestAddress | ErrorSituation {
-    const broken = this.#head.parse(text, text.length);
-    if (broken !== null) return situationOf(broken);
-    const address = addressOf(this.#head, this.#goodHost);
-    if (typeof address !== 'string') this.#goodHost = this.#head.host;
-    return address;
   }
 
   handOver() {

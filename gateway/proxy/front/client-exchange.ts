@@ -1,5 +1,4 @@
 // One request on a client connection and its answer, written with as few system calls as it takes.
-
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { Framing } from '../../http1/framing.ts';
 import type { RequestHead } from '../../http1/request-head.ts';

@@ -1,5 +1,4 @@
 // One request on a stream of an HTTP/2 session and its answer, written in as few frames as it takes.
-
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2';
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { RequestHead } from '../../http1/request-head.ts';

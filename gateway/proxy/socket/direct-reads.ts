@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { ReadBuffer } from './read-buffer.ts';
 
-/** What `onread` becomes on a socket, in every Node since 12 (its lib/net.js): memory, callback, and who gives other memory. */
+/** What `onread` becomes on a socket (lib/net.js; seen in Node 24 and 26): memory, callback, and who gives other memory. */
 const MEMORY = symbolOf('kBuffer');
 const CALLBACK = symbolOf('kBufferCb');
 const GENERATOR = symbolOf('kBufferGen');

@@ -1,5 +1,4 @@
 // One request on an upstream connection: what was sent of it, and whether anybody still waits for the answer.
-
 import type { FieldTable } from '../../http1/field-table.ts';
 import type { ContentSink } from '../exchange.ts';
 import { trailerLines } from '../forwarded-fields.ts';
