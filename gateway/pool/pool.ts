@@ -1,6 +1,7 @@
 // The pool of one service in one worker: applies snapshots, hands out leases, sees what other workers set aside.
 import type { Clock } from '../core/clock.ts';
 import type { Outcome } from '../core/failure.ts';
+import { lastOf } from '../core/last-of-kind.ts';
 import { PASSED, REFUSED } from '../shared/breaker-words.ts';
 import { ServiceCell } from '../shared/service-cell.ts';
 import { Group, type GroupOptions } from './group.ts';
@@ -163,7 +164,9 @@ export class Pool implements LeaseOwner, JudgedPool {
 
   #lease(options: LeaseOptions): Lease {
     this.shared.requestStarted();
-    return new Lease(this, options);
+    const lease = new Lease(this, options);
+    lastOf.lease = lease;
+    return lease;
   }
 
   /** Looks anew at who may take traffic, and who of them is set aside. */

@@ -1,5 +1,6 @@
 // Small writes to a socket wait for the end of the event loop's turn; those of all sockets go out together then.
 import type { Socket } from 'node:net';
+import { lastOf } from '../../core/last-of-kind.ts';
 
 /** More than this goes out at once: it gains nothing by waiting. */
 const HELD_BYTES = 16_384;
@@ -58,7 +59,7 @@ export class TurnWriter {
   }
 
   #hold(): void {
-    if (holding.length === 0) setImmediate(sendAll);
+    if (holding.length === 0) lastOf.turn = setImmediate(sendAll);
     holding.push(this);
   }
 }

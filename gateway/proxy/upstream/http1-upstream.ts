@@ -1,4 +1,5 @@
 // Upstream connections by Weir's own codec: a pool for each endpoint, the newest kept connection first.
+import { lastOf } from '../../core/last-of-kind.ts';
 import type { Sweep } from '../sweep.ts';
 import { type TargetPool, TargetPools } from './target-pools.ts';
 import type {
@@ -25,7 +26,9 @@ export class Http1Upstream implements Upstream {
   }
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
-    return this.#pools.get(to, request.tls).take(request.needsFresh).send(request, events);
+    const call = this.#pools.get(to, request.tls).take(request.needsFresh).send(request, events);
+    lastOf.http1Call = call;
+    return call;
   }
 
   forget(target: UpstreamTarget): void {

@@ -1,5 +1,6 @@
 // Upstream connections that speak HTTP/2: for each endpoint as few as its limit of concurrent streams allows.
 
+import { lastOf } from '../../core/last-of-kind.ts';
 import type { Sweep } from '../sweep.ts';
 import { Http2Call } from './http2-upstream-call.ts';
 import { type Http2ConnectionPool, Http2UpstreamConnection, MOST_STREAMS } from './http2-upstream-connection.ts';
@@ -32,6 +33,7 @@ export class Http2Upstream implements Upstream {
 
   send(to: UpstreamTarget, request: UpstreamRequest, events: UpstreamEvents): UpstreamCall {
     const call = new Http2Call(request, events, this.#sweep.nowMs);
+    lastOf.http2Call = call;
     this.#pools.get(to, request.tls).place(call);
     return call;
   }
