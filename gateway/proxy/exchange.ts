@@ -55,6 +55,8 @@ export interface RequestContent {
   /** The sink wants no more; what arrives is kept for the next one. */
   detach(): void;
   resume(): void;
+  /** No new sink will come: what was given is kept no longer. */
+  release(): void;
 }
 
 /** What the front tells the transaction. */

@@ -237,6 +237,7 @@ export class Transaction implements ExchangeEvents, AttemptsOwner, DegradedTrans
     clearTimeout(this.#totalTimer);
     clearTimeout(this.#delayTimer);
     this.#waiting?.cancel();
+    this.#content?.release();
     const { exchange, route, requestId, client, user, scheme, trace } = this.request;
     if (this.#hasPlace) route.gate?.leave();
     const durationMs = this.services.clock.nowMs() - this.request.startedMs;

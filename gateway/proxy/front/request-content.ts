@@ -128,6 +128,11 @@ export class IncomingContent implements RequestContent {
     else if (this.#isSinkReady) this.#owner.resumeContent();
   }
 
+  release(): void {
+    this.#limits = { ...this.#limits, bufferBytes: 0 };
+    this.#letGo();
+  }
+
   #checkSize(): void {
     if (this.#hasTooMuch || this.#totalBytes <= this.#limits.maxBytes) return;
     this.#hasTooMuch = true;
