@@ -17,6 +17,7 @@ export interface LastOfKind {
  * last object of each kind, and with it to what that points to: the connections at both ends, the fields, the content.
  *
  * The newest, not the first: V8 changes the layout of a kind while it learns what its fields hold. Nobody reads them.
+ * What is large must be let go at the end of a request, as ever.
  */
 export const lastOf: LastOfKind = {
   http1Exchange: null,
@@ -26,3 +27,12 @@ export const lastOf: LastOfKind = {
   http2Call: null,
   turn: null,
 };
+
+/** They hold what was in force for them: with other routes the old ones are to be free. */
+export function forgetLast(): void {
+  lastOf.http1Exchange = null;
+  lastOf.http2Exchange = null;
+  lastOf.lease = null;
+  lastOf.http1Call = null;
+  lastOf.http2Call = null;
+}

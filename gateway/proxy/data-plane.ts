@@ -6,6 +6,7 @@ import type { RouteConfig } from '../config/route-schema.ts';
 import type { AccessRecord } from '../core/access-record.ts';
 import { formatAddress } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
+import { forgetLast } from '../core/last-of-kind.ts';
 import type { Log } from '../core/log.ts';
 import { compileNetworks } from '../core/networks.ts';
 import type { Tracer } from '../core/tracing.ts';
@@ -122,6 +123,7 @@ export class DataPlane {
   /** Puts other routes in force by one assignment; requests under way go on by those that they came under. */
   replaceRoutes(routing: Routing): void {
     this.#table.current = this.#prepareTable(routing);
+    forgetLast();
   }
 
   /** Puts other certificates in force, for connections that come from now on. */
