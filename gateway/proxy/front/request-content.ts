@@ -39,7 +39,9 @@ export class IncomingContent implements RequestContent {
   readonly #owner: ContentOwner;
   readonly #source: ContentSource;
   readonly #memory: ContentMemory | undefined;
-  #limits: ContentLimits = { maxBytes: Number.POSITIVE_INFINITY, bufferBytes: 0 };
+  #maxBytes = Number.POSITIVE_INFINITY;
+  /** How much is kept for a second attempt. */
+  #bufferBytes = 0;
   #kept: Buffer[] = [];
   #keptBytes = 0;
   /** How many of the kept pieces the sink has got. */
@@ -68,8 +70,9 @@ export class IncomingContent implements RequestContent {
   }
 
   /** Content that came with the head may be too much already. */
-  setLimits(limits: ContentLimits): void {
-    this.#limits = limits;
+  setLimits({ maxBytes, bufferBytes }: ContentLimits): void {
+    this.#maxBytes = maxBytes;
+    this.#bufferBytes = bufferBytes;
     this.#checkSize();
   }
 
@@ -129,12 +132,12 @@ export class IncomingContent implements RequestContent {
   }
 
   release(): void {
-    this.#limits = { ...this.#limits, bufferBytes: 0 };
+    this.#bufferBytes = 0;
     this.#letGo();
   }
 
   #checkSize(): void {
-    if (this.#hasTooMuch || this.#totalBytes <= this.#limits.maxBytes) return;
+    if (this.#hasTooMuch || this.#totalBytes <= this.#maxBytes) return;
     this.#hasTooMuch = true;
     this.#sink = undefined;
     this.#kept.length = 0;
@@ -154,7 +157,7 @@ export class IncomingContent implements RequestContent {
 
   /** Beyond the size to keep, what was given is let go, and there is no second attempt. */
   #letGo(): void {
-    if (this.#keptBytes <= this.#limits.bufferBytes && !this.#hasLost) return;
+    if (this.#keptBytes <= this.#bufferBytes && !this.#hasLost) return;
     for (const octets of this.#kept.splice(0, this.#given)) this.#keptBytes -= octets.length;
     this.#given = 0;
     this.#hasLost = true;
