@@ -1,8 +1,7 @@
 // What is left in memory of the content of a request that has ended.
 import { setImmediate as immediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { collect } from '../../support/collect.ts';
 import { startHttpServer } from '../../support/local-server.ts';
 import { endAfterEach, gatewayFor } from '../../support/scene.ts';
 import { send } from '../../support/send.ts';
@@ -10,9 +9,6 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const MIB = 1024 ** 2;
 const CONTENT = 'x'.repeat(24 * MIB);
-
-setFlagsFromString('--expose-gc');
-const collect: () => void = runInNewContext('gc');
 
 endAfterEach();
 

@@ -1,8 +1,6 @@
 // Routes that were replaced: what still runs under them keeps its own route in memory and nothing else.
 import { once } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type GatewayConfig, gatewaySchema } from '../../../gateway/config/gateway-schema.ts';
@@ -13,6 +11,7 @@ import { DataPlane, type Routing } from '../../../gateway/proxy/data-plane.ts';
 import { allocateGatewayCell, GatewayCell } from '../../../gateway/shared/gateway-cell.ts';
 import { allocateRouteCell } from '../../../gateway/shared/route-cell.ts';
 import { allocateTlsCell, TlsCell } from '../../../gateway/shared/tls-cell.ts';
+import { collect } from '../../support/collect.ts';
 import { endpoint } from '../../support/endpoints.ts';
 import { type StreamService, startStreamService } from '../../support/long-streams.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -20,9 +19,6 @@ import { waitFor } from '../../support/wait-for.ts';
 const ROUTES = 20;
 const RELOADS = 60;
 const RELOADS_PER_STREAM = 10;
-
-setFlagsFromString('--expose-gc');
-const collect: () => void = runInNewContext('gc');
 
 describe('routes that were replaced', () => {
   let owned: AsyncDisposableStack;
