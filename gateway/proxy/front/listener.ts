@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { GatewayConfig } from '../../config/gateway-schema.ts';
 import type { ErrorSituation } from '../../core/errors.ts';
-import { lastOf } from '../../core/last-of-kind.ts';
+import { keepExchange } from '../../core/last-of-kind.ts';
 import type { NetworkCheck } from '../../core/networks.ts';
 import type { ConnectionOptions as Options } from '../../http1/connection-options.ts';
 import type { HeadLimits } from '../../http1/head-limits.ts';
@@ -190,8 +190,7 @@ export class Listener implements ConnectionHost {
   }
 
   onRequest(exchange: Exchange, options: Options): void {
-    if (exchange.version === '2') lastOf.http2Exchange = exchange;
-    else lastOf.http1Exchange = exchange;
+    keepExchange(exchange);
     this.#options.onRequest(exchange, options);
   }
 
